@@ -152,7 +152,7 @@ def judged(loss: str, seed: int, long: bool) -> Counter[str]:
 
 
 def quality(problems: int, seed: int, long: bool) -> Table:
-    told = [
+    tallied = [
         "problems",
         "worse than a part",
         "by over 1%",
@@ -163,10 +163,10 @@ def quality(problems: int, seed: int, long: bool) -> Table:
         "swap_optimal",
         *(["not the best known"] if long else []),
     ]
-    table = Table("loss", *told, title="Quality")
+    table = Table("loss", *tallied, title="Quality")
     for loss in LOSSES:
         tally = sum((judged(loss, seed * 10**6 + i, long) for i in range(problems)), Counter[str]())
-        table.add_row(loss, *(str(tally[word]) for word in told))
+        table.add_row(loss, *(str(tally[word]) for word in tallied))
     return table
 
 
@@ -175,11 +175,11 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=300, help="for each loss")
     parser.add_argument("--long", action="store_true", help="compare with 400 restarts too")
     parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     screen = Console(width=160)
     screen.print(timed())
-    screen.print(quality(told.problems, told.seed, told.long))
+    screen.print(quality(options.problems, options.seed, options.long))
 
 
 if __name__ == "__main__":

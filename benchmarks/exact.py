@@ -84,10 +84,10 @@ def okridge(python: Path, f: pursuit.GLM, data: Data, k: int, ridge: float) -> S
         done = subprocess.run([python, "-c", CHILD, path], capture_output=True, text=True, env=alone)
     if done.returncode:
         return f"failed: {done.stderr.strip().splitlines()[-1]}"
-    told = json.loads(done.stdout.splitlines()[-1])
-    x = np.array(told["x"])
+    answer = json.loads(done.stdout.splitlines()[-1])
+    x = np.array(answer["x"])
     support = np.flatnonzero(x)
-    return Spent(told["seconds"], told["processor"], told["gap"], f.at(support, x[support]).value)
+    return Spent(answer["seconds"], answer["processor"], answer["gap"], f.at(support, x[support]).value)
 
 
 def environment(folder: Path) -> Path | str:

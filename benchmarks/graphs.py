@@ -152,7 +152,7 @@ def hard() -> Iterator[Row]:
                 warnings.simplefilter("ignore")
                 GraphicalLasso(alpha).fit(X)
             theirs = "answers"
-        except Exception as error:  # whatever it is, it is told
+        except Exception as error:  # whatever it is, it is reported
             theirs = f"{type(error).__name__}: {str(error).splitlines()[0][:14]}"
         models = pursuit.SparsePrecision(k, time_limit=5), pursuit.SparsePrecisionCV([k // 2, k], cv=3)
         fits = [model.fit(X) for model in models]

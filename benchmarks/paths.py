@@ -1,6 +1,6 @@
 """Paths and cross-validation side by side with abess and scikit-learn, one thread each: part of ``make bench``.
 
-Contenders take turns and the fastest turn counts. abess's values are those of supports that it finds when asked for one
+Contenders take turns and the fastest turn counts. abess's values are those of supports that it finds in a search of one
 size alone, at some sizes (it keeps none of its path), recomputed by one neutral function. The floor of a linear path is
 one pass over X and the flops of the Gram columns of all supports on the path, at the speed of a square dgemm.
 """

@@ -94,7 +94,7 @@ PROBLEMS = (*LINEAR, *LOGISTIC, RCV1)
 
 
 def objective(kind: str, data: Data, support: np.ndarray) -> float:
-    """What a support is worth, whoever found it: its refit with intercept in NumPy and SciPy.
+    """What a support is worth, by whichever package it was found: its refit with intercept in NumPy and SciPy.
 
     Half the mean squared residual (linear) or the mean logistic loss.
     """

@@ -161,15 +161,15 @@ def run(command: list[str], place: Path | None = None) -> tuple[str, int]:
 
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=None if place is None else join)
     watched = Watched(child.pid)
-    told, _ = child.communicate()
+    printed, _ = child.communicate()
     watched.ended.set()
     if child.returncode:
         raise SystemExit(f"{command} ended with {child.returncode}")
-    return told, watched.most
+    return printed, watched.most
 
 
 def forget(out: Path) -> None:
-    """Take the files out of the page cache: whoever reads them next has them on its account."""
+    """Take the files out of the page cache: the next process that reads them pays for it."""
     for file in out.iterdir():
         with file.open("rb") as handle:
             os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -201,16 +201,16 @@ def main() -> None:
                         print("\nno memory cgroup is allowed here: RssAnon above has to do")
                         continue
                     forget(out)
-                    told, _ = run([sys.executable, __file__, "--measure", str(out)], place)
+                    printed, _ = run([sys.executable, __file__, "--measure", str(out)], place)
                     show(
                         "page cache free" if limit is None else "in a cgroup of 1 GB, page cache and all",
-                        json.loads(told),
+                        json.loads(printed),
                     )
             shutil.rmtree(out)
         if given.parquet_gb > 0:
             big, began = made_parquet(folder, 1e9 * given.parquet_gb), time.perf_counter()
             command = [sys.executable, "-c", "import sys; from pursuit.cli import main; sys.exit(main(sys.argv[1:]))"]
-            told, most = run(
+            printed, most = run(
                 [*command, "fit", str(big), "--target", "y", "-k", str(K), "-o", str(folder / "model.json")]
             )
             seconds = time.perf_counter() - began

@@ -71,15 +71,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, kind in (("n", float), ("p", float), ("entries", float), ("k", int), ("workers", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Problem(), name))
-    asked, known = Problem(**vars(parser.parse_args())), Constants()
+    requested, known = Problem(**vars(parser.parse_args())), Constants()
     print(
-        f"{asked.n:.0e} rows x {asked.p:.0e} columns, {asked.entries:g} entries a row, k={asked.k}: "
-        f"{asked.rows * asked.workers / 1e12:.2f} TB of CSR"
+        f"{requested.n:.0e} rows x {requested.p:.0e} columns, {requested.entries:g} entries a row, k={requested.k}: "
+        f"{requested.rows * requested.workers / 1e12:.2f} TB of CSR"
     )
     print(f"{'workers':>8} {'sum':>7} {'GB each':>8} | gradients s (work, line, sum) | refits s (same) | whole s")
-    for workers in sorted({10, 30, asked.workers, 3 * asked.workers}):
+    for workers in sorted({10, 30, requested.workers, 3 * requested.workers}):
         for tree in (False, True):
-            problem = replace(asked, workers=workers)
+            problem = replace(requested, workers=workers)
             took = fit(known, problem, tree)
             cells = [f"{a[0]:9.1f} ({a[1]:.1f}, {a[2]:.1f}, {a[3]:.1f})" for a in took.values()]
             how, whole = "tree" if tree else "client", sum(a[0] for a in took.values())

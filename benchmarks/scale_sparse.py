@@ -78,8 +78,8 @@ def measure(name: str, solver: str, k: int, l2: float, limit: float) -> dict[str
         Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts again from here
     before, began = resident("VmRSS"), time.process_time()
     try:
-        asked = None if solver in SINGLE and k > 1000 else limit  # a limit is consent to whatever it costs
-        result = pursuit.solve(f, k, solver=solver, time_limit=asked)
+        most_seconds = None if solver in SINGLE and k > 1000 else limit  # a limit is consent to whatever it costs
+        result = pursuit.solve(f, k, solver=solver, time_limit=most_seconds)
     except ValueError as refused:
         return {"refused": str(refused)}
     spent, most = time.process_time() - began, resident("VmHWM") - before

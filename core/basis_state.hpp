@@ -3,12 +3,12 @@
 #include "basis_loops.hpp"
 #include "row_quad.hpp"
 
-// The state of a search (search.hpp) along a path of a quadratic f(x) = f0 + c'x + x'Hx/2 whose rows are asked for one
-// by one. At the minimiser over S, with T lower triangular, T H_SS T' = I:
+// The state of a search (search.hpp) along a path of a quadratic f(x) = f0 + c'x + x'Hx/2 whose rows are computed on
+// demand. At the minimiser over S, with T lower triangular, T H_SS T' = I:
 //
 //   V = T H_S:,   z = -T c_S,   x = T'z,   g = c + V'z,   d_j = H_jj - |V_:j|^2,   f = f0 - |z|^2 / 2
 //
-// and of docs/notation.md's B = T'T, U = T'V only what is asked for is formed. Several responses share T and V; z, x
+// and of docs/notation.md's B = T'T, U = T'V only what is needed is formed. Several responses share T and V; z, x
 // and g have a number for each response, and norms take the place of absolute values (ADR 35). A column that enters is
 // one more row of T, V, z: one trip through V and no change to what is there. One that leaves is rotated to the last
 // row, which goes; as long as nothing is written there, the same column comes back to the same others for nothing.
@@ -87,7 +87,7 @@ public:
     const double* H = quad.rows.row(j);
     if (!H && quad.rows.fetch && look_ahead(j)) H = quad.rows.row(j);
     if (!H) {
-      d[j] = 0.0; // or it would be asked for again
+      d[j] = 0.0; // or it would be computed again
       return false;
     }
     const i64 m = size();
@@ -372,7 +372,7 @@ private:
     updates = 0;
   }
 
-  // Row j, and those that are likely to be asked for next.
+  // Row j, and those that are likely to be needed next.
   bool look_ahead(i64 j) {
     std::vector<double> gains(static_cast<std::size_t>(p), -1.0);
     for (i64 l = 0; l < p; ++l)

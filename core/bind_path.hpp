@@ -39,7 +39,7 @@ struct PathSolution {
 };
 
 // Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
-// `judged`: the one size that is asked for, which gets most of the restarts, from the request's start too; every
+// `judged`: the requested size, which gets most of the restarts, from the request's start too; every
 // exchange is judged there (-1: all).
 struct PathRequest {
   SearchRequest& search;
@@ -91,7 +91,7 @@ struct PathRequest {
   }
 
 private:
-  static constexpr i64 kLess = 10; // times less patience at sizes that are on the way to the one that is asked for
+  static constexpr i64 kLess = 10; // times less patience at sizes that are on the way to the requested one
 
   // The size `judged`: restarts with all patience, and where the state can tell what is known of their end.
   template <class State>

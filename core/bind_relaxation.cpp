@@ -120,8 +120,8 @@ nb::tuple relaxation(const Array2<T>& X_, const SampleArrays& samples, double ro
   std::fill(dual.get(), dual.get() + X.n, 0.0);
   without_gil([&] {
     with_loss(s, [&](auto loss) {
-      const auto walked = rounded(loss, round);
-      Terms<decltype(rounded(loss, round)), decltype(loss)> terms{s, walked, loss, intercept};
+      const auto smoothed = rounded(loss, round);
+      Terms<decltype(rounded(loss, round)), decltype(loss)> terms{s, smoothed, loss, intercept};
       Rowwise f(X.data, X.n, X.p, X.row_stride, mean.data(), terms, dual.get());
       walk.run(f, units.view);
     });

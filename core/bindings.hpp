@@ -159,7 +159,7 @@ public:
     nb::gil_scoped_release release;
     std::visit([&](const auto& arrays) { work(arrays.view); }, held);
   }
-  // The same by whoever has let go of the GIL.
+  // The same, called without the GIL.
   template <class F>
   void visit(F&& work) const {
     std::visit([&](const auto& arrays) { work(arrays.view); }, held);

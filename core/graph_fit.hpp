@@ -136,7 +136,7 @@ private:
     return true;
   }
 
-  // Sweeps to the gap asked for; then W, its value, and for a tight fit its inverse.
+  // Sweeps to the requested gap; then W, its value, and for a tight fit its inverse.
   bool finish(const Adjacency& graph, const Units& edges, double tol, GraphFit& out) {
     const bool tight = tol <= kAgrees;
     int left = kSweeps;

@@ -122,7 +122,7 @@ private:
     if (found.size() < n) return;
     const LeapsEntry& last = found[n - 1];
     const double upper = last.f + last.error;
-    const bool exact = last.f <= std::max(plan.exact, 4.0 * last.error); // no better one can be told from it
+    const bool exact = last.f <= std::max(plan.exact, 4.0 * last.error); // no better one can be distinguished from it
     size.target = exact ? -HUGE_VAL : upper - plan.tolerance * std::max(upper, plan.smallest);
     found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(n), found.end(),
                                [&](const LeapsEntry& e) { return !(e.f - e.error < size.target); }),

@@ -225,7 +225,7 @@ public:
 
   double size(double f) const { return std::max(std::fabs(f), scale); }
 
-  bool careful = false; // fits go on where they are most likely in vain, but not known to be
+  bool careful = false; // fits go on where they most likely fail, but are not known to
   double spent = 0.0;   // multiplications, roughly
   i64 m = 0, M = 0;     // columns of S, columns of D
   Buffer D, d1, d2, H, g;

@@ -86,7 +86,7 @@ public:
 private:
   static constexpr i64 kUndecided = 24; // fits without a verdict, several outputs, after which no more are made
   static constexpr i64 kBlock = 64;     // newcomers that are judged together
-  static constexpr i64 kShortlist = 64; // exchanges of which the nearest is told
+  static constexpr i64 kShortlist = 64; // exchanges of which the nearest is reported
 
   struct Newcomer {
     i64 j;

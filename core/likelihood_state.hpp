@@ -3,7 +3,7 @@
 #include "exchange.hpp"
 #include "likelihood_fit.hpp"
 
-// The state of a search (search.hpp) for a loss that is not squared: a fit over S, and when it is asked for, the
+// The state of a search (search.hpp) for a loss that is not squared: a fit over S, and on demand the
 // quadratic model of f there, in which all exchanges are ranked as if f were that model (exchange.hpp; the intercept is
 // a row that is never dropped). The best-ranked are fitted, and the first that helps is taken.
 // Cost of the model: 2 n p M r (r + 1) flops for M columns inside.
@@ -13,7 +13,7 @@ namespace pursuit {
 inline constexpr double kPromising =
     0.01; // share of f that the model may err by: what it puts further up is not fitted
 
-// What is known of f around a fit, computed when it is asked for.
+// The derivatives of f around a fit, computed on demand.
 struct LocalModel {
   std::uint64_t of = 0;                        // the fit's id
   std::vector<double> d1, d2, g;               // the loss's derivatives, the gradient (p x r)
@@ -48,7 +48,7 @@ public:
   bool open(i64 j) const { return !inside[j] && X.unit[j] > 0.0 && (!modelled || left[j] > kNewShare); }
 
   bool even(bool yes) {
-    evened = yes;
+    scaled = yes;
     double low = HUGE_VAL, high = 0.0;
     for (i64 j = 0; j < p; ++j)
       if (X.unit[j] > 0.0) low = std::min(low, X.unit[j]), high = std::max(high, X.unit[j]);
@@ -376,7 +376,7 @@ public:
 private:
   static constexpr std::size_t kDoubts = 16;
 
-  double unit(i64 j) const { return evened && X.unit[j] > 0.0 ? 1.0 : X.unit[j]; }
+  double unit(i64 j) const { return scaled && X.unit[j] > 0.0 ? 1.0 : X.unit[j]; }
   i64 place(i64 j) const { return std::find(at.S.begin(), at.S.end(), j) - at.S.begin(); }
 
   void slopes() {
@@ -446,7 +446,7 @@ private:
   std::vector<std::uint8_t> inside;
   LikelihoodFit at, null;
   LocalModel before;
-  bool evened = false;
+  bool scaled = false;
 };
 
 } // namespace pursuit

@@ -221,7 +221,7 @@ struct Poisson : LossTraits {
   }
 };
 
-// The loss that is walked on where this one is bounded: itself, but for a kink, which is rounded over `width`.
+// The loss that is minimised where this one is bounded: itself, but for a kink, which is rounded over `width`.
 template <class Loss>
 Loss rounded(const Loss& loss, double) {
   return loss;

@@ -12,8 +12,8 @@
 
 namespace pursuit {
 
-// Threads that help if they are free. A job is a number of parts; the caller works through them itself, and whoever
-// else is awake takes some. The caller waits only for parts that have been begun: on a machine whose other cores are
+// Threads that help if they are free. A job is a number of parts; the caller works through them itself, and threads
+// that are awake take some. The caller waits only for parts that have been begun: on a machine whose other cores are
 // busy a job costs what it costs on one thread, where an OpenMP region waits until every member of the team has been
 // scheduled (measured: 3 times as long with one of two cores taken). Which thread works on a part changes no result.
 // What a part throws the caller gets; parts that have not been begun by then are left out.

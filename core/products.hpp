@@ -6,7 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
-// Rows of H = A'A for data so small that a row costs little more than using it: computed when asked for, and kept as
+// Rows of H = A'A for data so small that a row costs little more than using it: computed on demand, and kept as
 // long as there is room. Several threads may ask.
 
 namespace pursuit {

@@ -222,8 +222,8 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
 inline constexpr double kBalanced = 1e-12; // share of sum_i c_i |a_i| by which an intercept's constraint may be off
 
 // The loss of all samples at linear predictors, and feasible dual variables there: a_i = phi'(y_i, eta_i) cut to the
-// domain and, with an intercept (which is minimised out), made to satisfy sum_i c_i a_i = 0. `loss` is what is walked
-// on; it may be a rounded version of the one whose conjugate is `dual`.
+// domain and, with an intercept (which is minimised out), made to satisfy sum_i c_i a_i = 0. `loss` is what is
+// minimised; it may be a rounded version of the one whose conjugate is `dual`.
 template <class Loss, class Dual>
 struct Terms {
   Samples s;

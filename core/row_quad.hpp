@@ -4,7 +4,7 @@
 #include "loops.hpp"
 #include "search.hpp"
 
-// A quadratic whose rows are asked for one by one, and who would enter next if only a few columns were there.
+// A quadratic whose rows are computed on demand, and the unit that would enter next if only a few columns were there.
 
 namespace pursuit {
 

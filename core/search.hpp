@@ -15,7 +15,7 @@
 
 namespace pursuit {
 
-// Time for others: `call` is asked every few milliseconds and stops the search by returning true.
+// Time for others: `call` is called every few milliseconds and stops the search by returning true.
 class Poll {
 public:
   explicit Poll(std::function<bool()> call_) : call(std::move(call_)), next(Clock::now() + kEvery) {}

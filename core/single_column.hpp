@@ -219,7 +219,7 @@ struct NullTerms {
   }
 };
 
-// One column after the other as a Line, evened; a thread has its own.
+// One column after the other as a Line, scaled to unit mean square; a thread has its own.
 class LineMaker {
 public:
   LineMaker(const Samples& s_, const NullTerms& terms_, const Levels* levels_, bool intercept_)

@@ -30,7 +30,7 @@ inline void watch_forks() {
 inline int plan(i64 work) { return work < kSmallWork ? 1 : threads(); }
 inline int plan(i64 work, i64 most) { return static_cast<int>(std::clamp<i64>(most, 1, plan(work))); }
 
-// body(t) for every part t < nt, by this thread and whoever of the pool is free. The parts, not the threads, decide the
+// body(t) for every part t < nt, by this thread and the free ones of the pool. The parts, not the threads, decide the
 // result. What a body throws reaches the caller; it may itself run parallel parts.
 template <class Body>
 void parallel(int nt, Body&& body) {

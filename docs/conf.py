@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib
 
 import pursuit
-from pursuit._utils.doc_links import declared_url
+from pursuit._utils.docs import declared_url
 
 matplotlib.use("Agg")
 

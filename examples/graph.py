@@ -45,8 +45,8 @@ def main(out: Path = Path("example"), genes: Path | None = None, pairs: int = 25
 
     # 5. The same from the command line, on more columns than rows.
     if genes is not None:
-        asked = ["--names", "probes", "--label", "y", "--most", "113", "--edges", "auto"]
-        command(["graph", str(genes), *asked, "--out", str(out / "genes.json"), "--picture", str(out / "genes.png")])
+        options = ["--names", "probes", "--label", "y", "--most", "113", "--edges", "auto"]
+        command(["graph", str(genes), *options, "--out", str(out / "genes.json"), "--picture", str(out / "genes.png")])
     print(f"pictures in {out}")
 
 

@@ -173,7 +173,7 @@ def group_exchange(
 
 # Whole searches for k units (core/search.hpp, core/working_set.hpp).
 class SearchRequest:
-    """What a search is asked for: k units, which are ``forced`` in and ``allowed`` (one number per unit), where to start.
+    """The request of a search: k units, which are ``forced`` in and ``allowed`` (one number per unit), where to start.
 
     At most ``restarts``, of which ``patience`` in a row may be unsuccessful, that cost up to ``effort`` times what went
     before; ``widest`` times k units are added before all but k are dropped; differences of values are relative to at
@@ -350,7 +350,7 @@ class PathSolution:
 Reached: TypeAlias = Callable[[int, float], object]
 
 class Products:
-    """Rows of A'A, computed when asked for and kept; A is read where it lies (column by column, or copied)."""
+    """Rows of A'A, computed on demand and kept; A is read where it lies (column by column, or copied)."""
 
     def __init__(self, A: F) -> None: ...
     def solve(self, c: F, ridge: F, supports: list[I]) -> list[tuple[F, float]]:

@@ -223,7 +223,7 @@ def group_labels(groups: GroupsLike, dim: int, names: Sequence[str] | None = Non
     if isinstance(groups, str) and groups.casefold() == "prefix":
         return _prefixes(names)
     if isinstance(groups, Mapping):
-        return _labels_of_sets(dict(groups), dim, names)
+        return _labels_of_sets(dict[Hashable, ColumnsLike](groups.items()), dim, names)
     if isinstance(groups, list | tuple) and groups and all(isinstance(held, _COLLECTIONS) for held in groups):
         return _labels_of_sets({f"group {i}": list(held) for i, held in enumerate(groups)}, dim, names)
     warn_column_order(names, groups=groups)

@@ -218,16 +218,16 @@ def test_a_search_ends_with_the_time_limit():
 
 
 def test_one_gram_matrix_serves_every_size(data, monkeypatch):
-    asked = []
+    calls = []
     form = Data.form
-    monkeypatch.setattr(Data, "form", lambda *given: asked.append(1) or form(*given))
+    monkeypatch.setattr(Data, "form", lambda *given: calls.append(1) or form(*given))
     X, y = data
     best_subsets(X, y, 5)
-    assert len(asked) == 1
+    assert len(calls) == 1
     f = GLM(X, y)
     for k in (2, 3, 4):
         assert certify(f, solve(f, k), time_limit=5).status == "proved"
-    assert len(asked) == 2
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

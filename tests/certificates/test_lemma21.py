@@ -35,7 +35,7 @@ def test_nothing_is_claimed_with_a_ridge_or_a_forced_column(problem):
 
 def test_logistic_refutations_are_true():
     rng = np.random.default_rng(1)
-    told = 0
+    decided = 0
     for _ in range(12):
         X = rng.standard_normal((80, 6))
         y = (X[:, 0] + X[:, 1] + rng.standard_normal(80) > 0).astype(int)
@@ -45,6 +45,6 @@ def test_logistic_refutations_are_true():
         x[S] = f.refit(S).coef
         found = pursuit.certify(f, x, k=2, time_limit=0)
         if found.refutation:
-            told += 1
+            decided += 1
             assert pursuit.solve(f, 2).value < f.refit(S).value
-    assert told > 0
+    assert decided > 0

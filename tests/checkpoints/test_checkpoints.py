@@ -32,8 +32,8 @@ def same(mine, theirs):
     assert np.array_equal(mine.support, theirs.support)
     np.testing.assert_allclose(mine.coef, theirs.coef, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(mine.intercept, theirs.intercept, rtol=1e-10, atol=1e-12)
-    told = ("status", "reason", "n_iter", "optimality", "certificate", "solver", "k")
-    assert [getattr(mine, name) for name in told] == [getattr(theirs, name) for name in told]
+    fields = ("status", "reason", "n_iter", "optimality", "certificate", "solver", "k")
+    assert [getattr(mine, name) for name in fields] == [getattr(theirs, name) for name in fields]
     assert [line.value for line in mine.trace] == pytest.approx([line.value for line in theirs.trace], rel=1e-10)
 
 
@@ -50,20 +50,20 @@ def test_every_solver_goes_on_to_the_same_end(run, tmp_path):
 
 
 def test_what_is_in_the_log_is_not_computed_again(tmp_path, monkeypatch):
-    asked = []
+    calls = []
     refit, at = GLM.refit_on_data, GLM.at
-    monkeypatch.setattr(GLM, "refit_on_data", lambda *given: asked.append("refit") or refit(*given))
-    monkeypatch.setattr(GLM, "at", lambda *given: asked.append("at") or at(*given))
+    monkeypatch.setattr(GLM, "refit_on_data", lambda *given: calls.append("refit") or refit(*given))
+    monkeypatch.setattr(GLM, "at", lambda *given: calls.append("at") or at(*given))
     pursuit.solve(objective(), 8, solver="omp")
-    every = len(asked)
+    every = len(calls)
     pursuit.solve(objective(), 8, solver="omp", max_iter=6, checkpoint=tmp_path / "run.npz")
-    asked.clear()
+    calls.clear()
     pursuit.solve(objective(), 8, solver="omp", checkpoint=tmp_path / "run.npz")
-    assert len(asked) <= every - 5
-    asked.clear()
+    assert len(calls) <= every - 5
+    calls.clear()
     ended = pursuit.solve(objective(), 8, solver="omp", checkpoint=tmp_path / "run.npz")
     assert ended.converged
-    assert not asked
+    assert not calls
 
 
 def test_gradients_that_do_not_fit_are_computed_again(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """A fuzzer for checkpoints: whatever changes between two runs, the second answers its own problem or refuses the file.
 
-Whether an answer is right is told by formulas of NumPy alone and by a run without a checkpoint.
+Whether an answer is right is decided by formulas of NumPy alone and by a run without a checkpoint.
 """
 
 import os
@@ -273,13 +273,13 @@ def test_no_pair_of_problems_is_answered_wrongly(part, tmp_path, monkeypatch):
         given.run(file)
         given.how = {}
         change(given, rng)
-        told = f"pair {i}: {change.__name__}, {given.loss}, {given.solver}, stopped {stopped}"
+        label = f"pair {i}: {change.__name__}, {given.loss}, {given.solver}, stopped {stopped}"
         found = answered(given, file)
         if found is None:
-            assert change not in SAME, told
+            assert change not in SAME, label
             continue
         fresh = given.run()
-        assert found.value == pytest.approx(given.value(found), rel=1e-7, abs=1e-10), told
-        assert found.value == pytest.approx(fresh.value, rel=1e-6, abs=1e-9), told
+        assert found.value == pytest.approx(given.value(found), rel=1e-7, abs=1e-10), label
+        assert found.value == pytest.approx(fresh.value, rel=1e-6, abs=1e-9), label
         taken_up += 1
     assert taken_up >= 10  # or refusing everything would do

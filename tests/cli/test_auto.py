@@ -146,7 +146,7 @@ def test_a_target_that_nothing_explains(run, tmp_path):
 
 
 def test_an_interrupt_while_k_is_chosen_writes_nothing(run, tmp_path, monkeypatch):
-    def stop(*told):
+    def stop(*progress_arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SparseModelCV, "_choose", stop)
@@ -156,15 +156,15 @@ def test_an_interrupt_while_k_is_chosen_writes_nothing(run, tmp_path, monkeypatc
 
 
 def test_folds_are_shown_as_they_are_done(run, tmp_path, monkeypatch):
-    told = []
+    shown = []
 
     class Bar(progress.Progress):
         def __call__(self, done, other=None):
-            told.append((done, other))
+            shown.append((done, other))
 
     monkeypatch.setattr(progress, "Progress", Bar)
     assert run("fit", "diabetes.parquet", "-t", "y", "--cv", 4, "--ks", "1-3", "--out", tmp_path / "m.json")[0] == 0
-    assert told == [(0, None), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert shown == [(0, None), (1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_sizes_as_they_are_typed():

@@ -44,12 +44,12 @@ def test_the_demo_writes_what_it_says(run, tmp_path, monkeypatch):
 
 def test_a_comparison_is_paired():
     scores = {"pursuit, k chosen": [0.5, 0.7, 0.3], "lasso": [0.6, 0.7, 0.5]}
-    told = summarise_splits([SplitScores({}, {who: (i + 1, scores[who][i]) for who in scores}) for i in range(3)])
-    lasso_told = told["lasso"]
-    assert (lasso_told.features, lasso_told.score) == (2.0, pytest.approx(0.6))
-    assert lasso_told.more == pytest.approx(0.1)
-    assert lasso_told.error == pytest.approx(0.1 / np.sqrt(3))
-    assert told["pursuit, k chosen"].more == 0
+    scores_of = summarise_splits([SplitScores({}, {who: (i + 1, scores[who][i]) for who in scores}) for i in range(3)])
+    lasso_scores = scores_of["lasso"]
+    assert (lasso_scores.features, lasso_scores.score) == (2.0, pytest.approx(0.6))
+    assert lasso_scores.more == pytest.approx(0.1)
+    assert lasso_scores.error == pytest.approx(0.1 / np.sqrt(3))
+    assert scores_of["pursuit, k chosen"].more == 0
 
 
 def test_text_and_picture_show_the_same_numbers():

@@ -103,11 +103,11 @@ def test_what_belongs_to_the_rows_is_aligned(rows, misplace):
 def received(it):
     """What a process gets that is sent something: its arrays lie anywhere in the message."""
     buffers = []
-    told = pickle.dumps(it, protocol=5, buffer_callback=buffers.append)
+    pickled = pickle.dumps(it, protocol=5, buffer_callback=buffers.append)
     raws = [memoryview(bytearray(3 + buffer.raw().nbytes))[3:] for buffer in buffers]
     for raw, buffer in zip(raws, buffers, strict=True):
         raw[:] = buffer.raw()
-    return pickle.loads(told, buffers=raws)
+    return pickle.loads(pickled, buffers=raws)
 
 
 def test_messages_are_not_aligned():

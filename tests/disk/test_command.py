@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said_in_a_line(files, capsys, command, words):
     main(["convert", "a.csv", "a.pursuit", "--target", "t", "--exclude", "c"])
     capsys.readouterr()
     assert main(command.split()) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
     assert not os.path.exists("b.pursuit")

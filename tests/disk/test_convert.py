@@ -172,7 +172,7 @@ def test_a_full_disk_leaves_nothing_and_says_so(tmp_path):
 
 
 def test_of_several_that_write_one_folder_one_wins(tmp_path, table, monkeypatch):
-    """All have begun before the first is done; the others are told what happened, and leave nothing."""
+    """All have begun before the first is done; the others say what happened, and leave nothing."""
     np.savez(tmp_path / "a.npz", X=table[0], y=table[1])
     out, begun, said = tmp_path / "a.pursuit", threading.Barrier(3), []
     real = conversion._finish

@@ -151,10 +151,10 @@ def test_labels_of_a_parquet_file(tmp_path, table):
     words = np.array(["b", "a", "c"])[np.arange(500) % 3]
     frame = pandas.DataFrame(X, columns=names).assign(t=words, c=pandas.Categorical(words), z=np.arange(500) % 2 == 0)
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=90)
-    for target, told in (("t", words), ("c", words), ("z", np.arange(500) % 2 == 0)):
+    for target, expected in (("t", words), ("c", words), ("z", np.arange(500) % 2 == 0)):
         data = open_data(tmp_path / "a.parquet", target=target, drop=[name for name in "tcz" if name != target])
-        np.testing.assert_array_equal(data.targets(), told)
-        assert list(data.labels) == sorted(set(told.tolist()))
+        np.testing.assert_array_equal(data.targets(), expected)
+        assert list(data.labels) == sorted(set(expected.tolist()))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def changed(folder, **fields):
     file.write_text(json.dumps(json.loads(file.read_text()) | fields))
 
 
-def told(folder, change):
+def rewrite_manifest(folder, change):
     file = folder / "manifest.json"
     held = json.loads(file.read_text())
     change(held)
@@ -212,7 +212,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_manifest_is_told(folder, case):
     change, words = WRONG[case]
-    told(folder, change)
+    rewrite_manifest(folder, change)
     with pytest.raises(ValueError, match=words):
         open_data(folder)
 
@@ -315,7 +315,7 @@ def test_indices_that_lead_out_of_the_matrix_are_refused(tmp_path, small_blocks)
     def change(held):
         held["blocks"][1]["indices"]["crc32"] = zlib.crc32(indices.tobytes())
 
-    told(out, change)
+    rewrite_manifest(out, change)
     with pytest.raises(ValueError, match=f"{block.name}: .*indices must lie between"):
         solve(GLM(open_data(out)), 2)
 

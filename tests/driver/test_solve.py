@@ -168,7 +168,7 @@ def test_nan_becomes_a_status(f, broken, number):
             good = f.refit(np.array([1, 6]))
             yield good
             yield replace(good, **{broken: number if broken == "value" else np.array([1.0, number])})
-            raise AssertionError("the driver asked for more after a NaN")
+            raise AssertionError("the driver went on after a NaN")
 
     result = solve(f, 2, solver=Breaks())
     assert result.status == "failed"

@@ -32,12 +32,12 @@ def test_time_that_is_up_is_told_and_raised():
 
 
 def test_a_deadline_holds_for_its_own_thread():
-    told = []
+    answers = []
     with until(time.perf_counter() - 1):
-        other = threading.Thread(target=lambda: told.append(late()))
+        other = threading.Thread(target=lambda: answers.append(late()))
         other.start()
         other.join()
-    assert told == [False]
+    assert answers == [False]
 
 
 def test_a_refit_that_runs_out_of_time_leaves_the_best_point(monkeypatch):

@@ -88,7 +88,7 @@ def test_overlapping_solves_are_those_in_sequence(shared):
 
 
 def test_a_fit_does_not_wait_for_another_ones_pass():
-    """Gradients are computed when first asked for, each without a lock that others share."""
+    """Gradients are computed at their first use, each without a lock that others share."""
     waiting, go = threading.Event(), threading.Event()
 
     class Slow:
@@ -251,17 +251,17 @@ print(np.array_equal(a, b))
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_streamed_answers_come_in_order_and_stop_when_closed(count):
-    asked = []
+    calls = []
 
     def ask(part):
-        asked.append(part)
+        calls.append(part)
         time.sleep(0.005 if part > 10 else 0)  # else all are done before anybody can close
         return part * part
 
     with threads(count):
         assert list(streamed(ask, range(10))) == [i * i for i in range(10)]
-        asked.clear()
+        calls.clear()
         answers = streamed(ask, range(1000))
         assert [next(answers), next(answers)] == [0, 1]
         answers.close()
-    assert len(asked) < 1000
+    assert len(calls) < 1000

@@ -326,9 +326,9 @@ def test_a_saved_model_predicts_alike(tmp_path):
 
 def test_progress_is_told():
     X, y = regression()
-    told = []
-    SparseRegressorCV([1], cv=4).fit(X, y, callback=lambda done, of: told.append((done, of)))
-    assert sorted(told) == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    progress = []
+    SparseRegressorCV([1], cv=4).fit(X, y, callback=lambda done, of: progress.append((done, of)))
+    assert sorted(progress) == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize("labels", [False, True])

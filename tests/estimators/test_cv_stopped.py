@@ -104,22 +104,22 @@ def test_callbacks_of_scikit_learn():
 
     class Counts:
         def __init__(self):
-            self.told = []
+            self.events = []
 
         def setup(self, estimator, context):
-            self.told.append("setup")
+            self.events.append("setup")
 
         def on_fit_task_begin(self, estimator, context):
             pass
 
         def on_fit_task_end(self, estimator, context):
-            self.told.append(context.task_name)
+            self.events.append(context.task_name)
 
         def teardown(self, estimator, context):
-            self.told.append("teardown")
+            self.events.append("teardown")
 
     X = np.random.default_rng(0).normal(size=(60, 5))
     counts = Counts()
     model = SparseRegressorCV(range(3), cv=4).set_callbacks(counts).fit(X, X[:, 1])
-    assert counts.told == ["setup", *["fold"] * 4, "fit", "teardown"]
+    assert counts.events == ["setup", *["fold"] * 4, "fit", "teardown"]
     assert model.k_ == SparseRegressorCV(range(3), cv=4).fit(X, X[:, 1]).k_

@@ -383,11 +383,11 @@ def test_threads_change_nothing(n_jobs, diabetes):
     ("settings", "status"), [({"time_limit": 0.0}, "time_limit"), ({"max_iter": 1, "solver": "omp"}, "max_iter")]
 )
 def test_a_limit_warns_once_with_its_reason(settings, status, diabetes):
-    with pytest.warns(ConvergenceWarning) as told:
+    with pytest.warns(ConvergenceWarning) as warned:
         model = SparseRegressor(k=4, **settings).fit(*diabetes)
     assert model.result_.status == status
-    assert [str(warning.message) for warning in told] == [f"SparseRegressor: {model.result_.reason}"]
-    assert told[0].filename == __file__  # where fit was called
+    assert [str(warning.message) for warning in warned] == [f"SparseRegressor: {model.result_.reason}"]
+    assert warned[0].filename == __file__  # where fit was called
 
 
 def test_a_failure_warns(diabetes):

@@ -27,8 +27,8 @@ FRAME = pd.DataFrame(X, columns=list("abcdefghij"))
 @pytest.mark.parametrize("given", [{}, {"shrinkage": 0.3, "standardize": False}])
 def test_a_complete_graph_is_scikit_learns(two, given):
     A, y = WINE[0], WINE[1] != 0 if two else WINE[1]
-    told = {"shrinkage": given["shrinkage"]} if given else {}
-    model, plain = SparseLDA(P**2, **given).fit(A, y), LinearDiscriminantAnalysis(solver="lsqr", **told).fit(A, y)
+    more = {"shrinkage": given["shrinkage"]} if given else {}
+    model, plain = SparseLDA(P**2, **given).fit(A, y), LinearDiscriminantAnalysis(solver="lsqr", **more).fit(A, y)
     assert np.allclose(model.predict_proba(A), plain.predict_proba(A), atol=1e-7)
     assert np.array_equal(model.predict(A), plain.predict(A))
     scales = np.sqrt(plain.covariance_.diagonal())

@@ -75,8 +75,8 @@ def test_separable_classes_stay_finite_and_no_ridge_is_told(classes):
     assert model.result_.status == "converged"
     assert np.abs(model.coef_).max() < 100
     assert model.score(data, labels) > 0.9
-    with pytest.warns(ConvergenceWarning, match="minimum is not attained|separat") as told:
+    with pytest.warns(ConvergenceWarning, match="minimum is not attained|separat") as warned:
         bare = SparseClassifier(l2=0, **FAST).fit(data, labels)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert bare.l2_ == 0.0
-    assert bare.result_.reason in str(told[0].message)
+    assert bare.result_.reason in str(warned[0].message)

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 import pursuit
 from pursuit import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV
-from pursuit._utils import doc_links
+from pursuit._utils import docs
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((150, 6))
@@ -80,13 +80,13 @@ def test_tuned_thresholds(kind):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_picture_of_an_estimator_links_its_page(name, monkeypatch):
     kind = getattr(pursuit, name)
-    monkeypatch.setattr(doc_links, "declared_url", {"Documentation": "https://site.example"}.get)
+    monkeypatch.setattr(docs, "declared_url", {"Documentation": "https://site.example"}.get)
     page = kind()._repr_html_()
     assert name in page
     assert f"https://site.example/api/generated/pursuit.{name}.html" in page
     own = type("Own", (kind,), {"__module__": "somewhere"})  # a class of the user's has no page there
     assert "site.example" not in own()._repr_html_()
-    monkeypatch.setattr(doc_links, "declared_url", lambda label: "")
+    monkeypatch.setattr(docs, "declared_url", lambda label: "")
     assert "api/generated" not in kind()._repr_html_()
 
 

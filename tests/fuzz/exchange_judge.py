@@ -92,7 +92,7 @@ class ExchangeJudge:
             yield from self._monotone(result)
 
     def claims(self, result: Any) -> Iterator[Complaint]:
-        """Complaints about one result, whoever made it."""
+        """Complaints about one result, of any solver."""
         yield from self._point(result)
         yield from self._exchanges(result)
 

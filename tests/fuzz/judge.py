@@ -95,10 +95,10 @@ class Judge:
         if not point.note and worse > 1e-6 * self.referee.scale(best.value) + room:
             yield f"refit on {cols.tolist()}: value {point.value:.12g}, minimum {best.value:.12g}, and no note"
         there = self.g.refit(cols)
-        told = sum(
+        noise = sum(
             float(cost) for cost in re.findall(r"rounded coefficients cost ([0-9.e+-]+)", point.note + there.note)
         )
-        yield from self._same(f"refit on {cols.tolist()}: value", point.value, there.value, room + told)
+        yield from self._same(f"refit on {cols.tolist()}: value", point.value, there.value, room + noise)
         if bool(point.note) != bool(there.note):
             yield f"refit on {cols.tolist()}: note {point.note!r} becomes {there.note!r} in other units"
 

@@ -44,7 +44,7 @@ def test_what_is_excluded_does_not_help(seed, sweeps):
     forbidden[2, 5] = forbidden[5, 2] = True
     left = open_exchanges(R, fit, include, forbidden, fit.value, sweeps, 10**6)
     assert left.whole
-    told = {(tuple(edges[e]), tuple(c)) for e, c in zip(left.leave, left.enter.tolist(), strict=True)}
+    listed = {(tuple(edges[e]), tuple(c)) for e, c in zip(left.leave, left.enter.tolist(), strict=True)}
     better = 0
     banned = {(2, 5)} | {tuple(e) for e in edges.tolist()}
     for out in edges[1:].tolist():
@@ -53,9 +53,9 @@ def test_what_is_excluded_does_not_help(seed, sweeps):
                 continue
             if refit(R, without(edges, out, new))[1] < fit.value - 1e-8:
                 better += 1
-                assert (tuple(out), tuple(new)) in told
-    assert len(told) >= better > 0
-    assert all(out != tuple(edges[0]) and new != (2, 5) for out, new in told)
+                assert (tuple(out), tuple(new)) in listed
+    assert len(listed) >= better > 0
+    assert all(out != tuple(edges[0]) and new != (2, 5) for out, new in listed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -124,16 +124,16 @@ def test_the_order_of_the_nodes_changes_nothing():
 
 
 def test_a_question_stops_a_path():
-    R, asked = problem(5, 80, 60), []
+    R, calls = problem(5, 80, 60), []
 
     def ask():
-        asked.append(1)
+        calls.append(1)
         return True
 
     assert (
         len(graph_path(R, range(10, 1500, 10), thorough=True, should_stop=ask)) < 149
-    )  # asked a hundred times a second
-    assert len(asked) == 1
+    )  # called a hundred times a second
+    assert len(calls) == 1
 
 
 def test_paths_in_threads():

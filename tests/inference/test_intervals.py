@@ -22,7 +22,7 @@ def diabetes():
 
 def coverage(found, truth):
     """The share of first coefficients inside their interval, and how far chance can take it."""
-    inside = [told.low[0] <= truth[told.columns[0]] <= told.high[0] for told in found]
+    inside = [result.low[0] <= truth[result.columns[0]] <= result.high[0] for result in found]
     return np.mean(inside), np.sqrt(0.9 * 0.1 / len(inside))
 
 
@@ -177,8 +177,8 @@ def test_an_estimator_that_chooses_k_chooses_the_same():
     weights = rng.integers(5, 9, 60).astype(float)
     model = SparseRegressorCV(range(8), rule="bic").fit(X, y, weights)
     assert model.k_ != SparseRegressorCV(range(8), rule="bic").fit(X, y, weights / weights.mean()).k_
-    told = bootstrap_intervals(SparseRegressorCV(range(8), rule="bic"), X, y, n_boot=2, sample_weight=weights)
-    assert np.count_nonzero(told.estimate) == model.k_
+    result = bootstrap_intervals(SparseRegressorCV(range(8), rule="bic"), X, y, n_boot=2, sample_weight=weights)
+    assert np.count_nonzero(result.estimate) == model.k_
 
 
 @pytest.mark.parametrize("intervals", [split_intervals, bootstrap_intervals])
@@ -195,35 +195,35 @@ def test_weights_may_have_any_scale(intervals, diabetes):
 
 
 def test_p_values_and_intervals_agree(diabetes):
-    told = split_intervals(SparseRegressor(k=5), *diabetes, random_state=3)
-    assert ((told.p_value < 0.05) == ((told.low > 0) | (told.high < 0))).all()
-    assert told.names[-1] == "(intercept)"
-    assert told.columns[-1] == -1
-    assert "did not select" in str(told)
-    assert "Selected on 221 rows, estimated on the 221 others" in str(told)
-    assert list(told.to_frame()["feature"]) == list(told.names)
+    result = split_intervals(SparseRegressor(k=5), *diabetes, random_state=3)
+    assert ((result.p_value < 0.05) == ((result.low > 0) | (result.high < 0))).all()
+    assert result.names[-1] == "(intercept)"
+    assert result.columns[-1] == -1
+    assert "did not select" in str(result)
+    assert "Selected on 221 rows, estimated on the 221 others" in str(result)
+    assert list(result.to_frame()["feature"]) == list(result.names)
 
 
 def test_the_split_is_reproducible_and_any_data_give_the_same(diabetes):
     X, y = diabetes
-    told = split_intervals(SparseRegressor(k=3), X, y, random_state=0)
+    result = split_intervals(SparseRegressor(k=3), X, y, random_state=0)
     for other in (X.to_numpy(), sp.csr_matrix(X.to_numpy())):
         np.testing.assert_allclose(
-            split_intervals(SparseRegressor(k=3), other, y, random_state=0).low, told.low, rtol=1e-6
+            split_intervals(SparseRegressor(k=3), other, y, random_state=0).low, result.low, rtol=1e-6
         )
-    assert (split_intervals(SparseRegressor(k=3), X, y, random_state=1).low != told.low).any()
+    assert (split_intervals(SparseRegressor(k=3), X, y, random_state=1).low != result.low).any()
     weighted = split_intervals(SparseRegressor(k=3), X, y, random_state=0, sample_weight=np.ones(len(y)))
-    np.testing.assert_allclose(weighted.estimate, told.estimate)
+    np.testing.assert_allclose(weighted.estimate, result.estimate)
     assert "sandwich" in str(weighted)
 
 
 def test_labels_and_huber(diabetes):
     X, y = load_breast_cancer(return_X_y=True)
-    told = split_intervals(SparseClassifier(k=2), X, np.where(y, "good", "bad"), random_state=0)
-    assert "speak for class good" in str(told)
-    assert np.isfinite(told.low).all()
-    told = split_intervals(SparseRegressor(k=2, loss="huber"), *diabetes)
-    assert "sandwich" in str(told)
+    result = split_intervals(SparseClassifier(k=2), X, np.where(y, "good", "bad"), random_state=0)
+    assert "speak for class good" in str(result)
+    assert np.isfinite(result.low).all()
+    result = split_intervals(SparseRegressor(k=2, loss="huber"), *diabetes)
+    assert "sandwich" in str(result)
 
 
 # Resampled rows.
@@ -231,16 +231,16 @@ def test_labels_and_huber(diabetes):
 
 def test_a_bootstrap_is_what_a_loop_gives(diabetes):
     X, y = diabetes
-    told = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=20, level=0.8, random_state=0)
+    result = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=20, level=0.8, random_state=0)
     seeds = np.random.SeedSequence(np.random.RandomState(0).randint(2**31 - 1)).spawn(20)
     values = []
     for seed in seeds:
         times = np.random.default_rng(seed).multinomial(len(y), np.full(len(y), 1 / len(y)))
         values.append(SparseRegressor(k=3).fit(X.loc[X.index.repeat(times)], y.repeat(times)).coef_)
-    values = np.array(values)[:, told.columns]
-    np.testing.assert_allclose(told.low, np.quantile(values, 0.1, axis=0), rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(told.high, np.quantile(values, 0.9, axis=0), rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(told.frequency, (values != 0).mean(axis=0))
+    values = np.array(values)[:, result.columns]
+    np.testing.assert_allclose(result.low, np.quantile(values, 0.1, axis=0), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(result.high, np.quantile(values, 0.9, axis=0), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(result.frequency, (values != 0).mean(axis=0))
 
 
 def test_threads_change_nothing(diabetes):
@@ -254,28 +254,28 @@ def test_threads_change_nothing(diabetes):
 def test_what_a_bootstrap_says(diabetes):
     X, y = diabetes
     model = SparseRegressor(k=3).fit(X, y)
-    told = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=30, random_state=0)
-    assert sorted(told.names[:3]) == sorted(model.get_feature_names_out())
-    np.testing.assert_allclose(told.estimate[3:], 0)
-    assert "not confidence intervals" in str(told)
-    assert told.p_value is None
-    assert "p_value" not in told.to_frame()
+    result = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=30, random_state=0)
+    assert sorted(result.names[:3]) == sorted(model.get_feature_names_out())
+    np.testing.assert_allclose(result.estimate[3:], 0)
+    assert "not confidence intervals" in str(result)
+    assert result.p_value is None
+    assert "p_value" not in result.to_frame()
     assert not hasattr(SparseRegressor(k=3), "coef_")
 
 
 def test_a_rare_class_is_in_every_resample():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 3)), np.arange(40) == 7
-    told = bootstrap_intervals(SparseClassifier(k=1), X, y, n_boot=10, random_state=0)
-    assert np.isfinite(told.high).all()
+    result = bootstrap_intervals(SparseClassifier(k=1), X, y, n_boot=10, random_state=0)
+    assert np.isfinite(result.high).all()
 
 
 def test_weights_of_rows(diabetes):
     X, y = diabetes
     weights = np.random.default_rng(0).random(len(y)) + 0.1
-    told = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=5, random_state=0, sample_weight=weights)
+    result = bootstrap_intervals(SparseRegressor(k=3), X, y, n_boot=5, random_state=0, sample_weight=weights)
     model = SparseRegressor(k=3).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(told.estimate[:3], model.coef_[told.columns[:3]])
+    np.testing.assert_allclose(result.estimate[:3], model.coef_[result.columns[:3]])
 
 
 # Bad input.
@@ -310,10 +310,10 @@ def test_splits_that_cannot_be(diabetes):
 
 def test_nothing_selected():
     y = np.random.default_rng(0).standard_normal(40)
-    told = split_intervals(SparseRegressor(k=1), np.zeros((40, 2)), y, random_state=0)
-    assert told.names == ("(intercept)",)
+    result = split_intervals(SparseRegressor(k=1), np.zeros((40, 2)), y, random_state=0)
+    assert result.names == ("(intercept)",)
     rows = np.setdiff1d(np.arange(40), np.sort(np.random.RandomState(0).permutation(40)[:20]))
-    assert told.standard_error[0] == pytest.approx(stats.sem(y[rows]))
+    assert result.standard_error[0] == pytest.approx(stats.sem(y[rows]))
     for seed in (0, 254):  # on the second the value of a zero column is 3 ulp below the null model's
         with pytest.raises(ValueError, match="selected nothing and has no intercept"):
             split_intervals(SparseRegressor(k=1, fit_intercept=False), np.zeros((40, 2)), y, random_state=seed)

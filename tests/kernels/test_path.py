@@ -46,7 +46,7 @@ def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0
 
 
 class Rows:
-    """Rows as they are asked for, as a GLM of many columns hands them over."""
+    """Rows on demand, as a GLM of many columns hands them over."""
 
     def __init__(self, H):
         self.H, self.kept = H, set()
@@ -112,12 +112,12 @@ def test_rows_on_request_are_rows_at_hand(seed, forced):
     allowed = [*forced, *range(5, 60)]
     rows = Rows(H)
     whole, _, _ = call(H, H, c, f0, forced=forced, allowed=allowed)
-    asked, _, _ = call(rows, H, c, f0, forced=forced, allowed=allowed)
-    for here, there in zip(whole, asked, strict=True):
+    on_demand, _, _ = call(rows, H, c, f0, forced=forced, allowed=allowed)
+    for here, there in zip(whole, on_demand, strict=True):
         np.testing.assert_array_equal(here[0], there[0])
         assert here[2] == pytest.approx(there[2], rel=1e-11)
         assert set(forced) <= set(here[0]) <= set(allowed)
-    used = set().union(*(set(S.tolist()) for S, *_ in asked))
+    used = set().union(*(set(S.tolist()) for S, *_ in on_demand))
     assert used <= rows.kept
     assert len(rows.kept) < 30
 
@@ -136,15 +136,15 @@ def test_it_stops_where_it_is_told_to(on_request):
 
 def test_it_stops_when_it_is_late():
     _, _, H, c, f0 = quadratic(1, p=400)
-    asked = []
+    calls = []
 
     def late():
-        asked.append(1)
+        calls.append(1)
         return True
 
     found, stopped, _ = call(H, H, c, f0, k=100, thorough=True, should_stop=late)
     assert stopped
-    assert len(asked) == 1
+    assert len(calls) == 1
     assert 1 <= len(found) < 101
     assert all(np.isfinite(size[2]) for size in found)
 
@@ -157,10 +157,10 @@ def test_what_python_raises_comes_back(where, error):
     def broken(*_):
         raise error("no")
 
-    rows, told = Rows(H), broken if where == "reached" else None
-    if told is None:
+    rows, reached = Rows(H), broken if where == "reached" else None
+    if reached is None:
         setattr(rows, where, broken)
-    found, stopped, trouble = call(rows, H, c, f0, reached=told)
+    found, stopped, trouble = call(rows, H, c, f0, reached=reached)
     assert stopped
     assert isinstance(trouble, error)
     assert len(found) >= 1

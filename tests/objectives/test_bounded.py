@@ -152,8 +152,8 @@ def test_answers_do_not_depend_on_what_was_asked_before(loss, name):
     S, C = np.array([1, 4, 6]), np.array([0, 2, 3, 5, 7])
 
     def model(f, point, others):
-        asked = f.exchange_model(point, S, others)
-        return [asked.rows, asked.small, asked.diagonal(), asked.block(slice(1, 3))]
+        model = f.exchange_model(point, S, others)
+        return [model.rows, model.small, model.diagonal(), model.block(slice(1, 3))]
 
     questions = {
         "gradient": lambda f: [f.refit(S).gradient],
@@ -169,13 +169,13 @@ def test_answers_do_not_depend_on_what_was_asked_before(loss, name):
         for kept in ("outside", "detached", "rows", "curvatures"):
             del questions[kept]
 
-    def asked(names):
+    def answers(names):
         f = Bounded(pursuit.GLM(**problem(loss, p=P).glm()), **SETS[name])
         answers = {key: questions[key](f) for key in names}
         return {key: [np.asarray(part).tobytes() for part in answers[key]] for key in questions}
 
-    first = asked(list(questions))
-    assert first == asked(list(questions)[::-1])
+    first = answers(list(questions))
+    assert first == answers(list(questions)[::-1])
     if loss == "logistic":
         assert first["outside"] == first["detached"]
 
@@ -239,7 +239,7 @@ def test_a_portfolio_of_ten_equal_weights(assets):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_only_few_supports_reach_the_sum(solver):
-    """Two columns may be large and are the worst predictors: whoever ends without them starts again from them."""
+    """Two columns may be large and are the worst predictors: a search that ends without them restarts from them."""
     given = problem("squared", p=P)
     high = np.full(P, 0.01)
     high[[2, 5]] = 0.5
@@ -314,7 +314,7 @@ def test_points_off_the_set_never_win():
     assert values[4] >= INFEASIBLE > values[5]
     np.testing.assert_allclose(f.null.gradient, np.minimum(f.f.null.gradient, 0))
     point = f.refit(np.arange(3))
-    assert (point.gradient[3:] < 0).all()  # whoever comes in helps
+    assert (point.gradient[3:] < 0).all()  # every newcomer helps
     assert np.argmin(point.gradient[3:]) == np.argmin(given.gradient(point.x, point.free)[0][3:])
 
 

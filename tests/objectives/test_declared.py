@@ -46,7 +46,7 @@ class Pairs(Bowl):
 
 
 class Needy(pursuit.Solver):
-    """Asks for what it is told to."""
+    """Uses the methods that a test names."""
 
     def __init__(self, *needs):
         object.__setattr__(self, "needs", needs)

@@ -62,7 +62,7 @@ def test_a_little_ridge_makes_separable_data_ordinary(rng):
 
 
 def test_almost_separable_classes_end(rng):
-    """Some columns separate most of the rows: Newton steps grow but a minimiser exists or is told to be missing."""
+    """Some columns separate most of the rows: Newton steps grow but a minimiser exists or is reported to be missing."""
     X = rng.standard_normal((60, 6))
     y = (X[:, 0] > 0).astype(float)
     y[np.argsort(X[:, 0])[:1]] = 1.0

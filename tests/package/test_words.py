@@ -5,6 +5,8 @@ import re
 import tokenize
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PYTHON = sorted((ROOT / "src").rglob("*.py"))
 
@@ -49,26 +51,40 @@ GONE = (
 # words that folders not yet renamed still use: gone from these folders only. The table shrinks into GONE.
 GONE_IN = {
     "_utils": "listed named meant nearest among need described called quoted chosen columns_of not_finite unfinished "
-    "replacing digits shown told asked",
-    "engines": "Far Kept Lost letters letter keeper keepers told asked",
-    "solving": "told asked ROOM SAME EVERY",
-    "estimators": "Given told asked from_arrays from_source _show _own_l2 _why LEAST",
-    "cli": "Question question asked told wished SHOWN one_size begun writable",
-    "demo": "Told Seen told race many",
-    "io": "Wanted Piece Pieces wanted asked told",
-    "reports": "told Shown describe KNOWN SHOWN HOW",
-    "inference": "told shown MOST_RESAMPLES",
-    "resampling": "told COPIED LEAST MOST_PAIRS SHOWN CHANCE",
-    "certificates": "told General PATIENCE ENUMERATED EFFORT LOST ROUNDS SPARE",
-    "data": "told Told Spread Form pull lean grain often handy asked",
+    "replacing digits shown",
+    "engines": "Far Kept Lost letters letter",
+    "solving": "ROOM SAME EVERY",
+    "estimators": "Given from_arrays from_source _show _own_l2 _why LEAST",
+    "cli": "Question question wished SHOWN one_size begun writable",
+    "demo": "Told Seen race many",
+    "io": "Wanted Piece Pieces wanted",
+    "reports": "Shown describe KNOWN SHOWN HOW",
+    "inference": "shown MOST_RESAMPLES",
+    "resampling": "COPIED LEAST MOST_PAIRS SHOWN CHANCE",
+    "certificates": "General PATIENCE ENUMERATED EFFORT LOST ROUNDS SPARE",
+    "data": "Told Spread Form pull lean grain often handy",
     "designs": "Room Holder becomes lean often turned pull handy",
-    "refits": "few Few Within told asked kept lean turned pull",
-    "objectives": "told lean pull looked_at strides marks",
-    "solvers": "told strides Walk looked_at",
-    "paths": "told said SAID Walk certified",
-    "selection": "told Told",
+    "refits": "few Few Within kept lean turned pull",
+    "objectives": "lean pull looked_at strides marks",
+    "solvers": "strides Walk looked_at",
+    "paths": "said SAID Walk certified",
+    "selection": "Told",
     "kernels": "ask looked_at Grown Open Moves closed not_excluded",
 }
+
+
+# household words that stand for a term of the field, in names and in sentences alike; formats keep their keys
+QUAINT = re.compile(
+    r"\b(told|asked|whoever|in vain|to speak of|lost its way|keepers?|diary|evened|walked)\b", re.IGNORECASE
+)
+KEYS = re.compile(r"""b?(["'])(told|asked)\1""")
+FOLDERS = ("src", "core", "tests", "benchmarks", "experiments", "examples", "tools")
+EXEMPT = ("tests/package/test_words.py", "tools/count_lines.py")  # they name what went
+
+
+def quaint_lines(text):
+    """The lines of a file that hold a quaint word, but for the keys of formats."""
+    return [line.strip() for line in text.splitlines() if QUAINT.search(KEYS.sub("", line))]
 
 
 CPP = sorted((ROOT / "core").glob("*.[hc]pp"))
@@ -108,6 +124,15 @@ def test_identifiers():
     assert not {path: words for path, words in found.items() if words}
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_sentences(folder):
+    files = [path for kind in ("*.py", "*.pyi", "*.hpp", "*.cpp") for path in (ROOT / folder).rglob(kind)]
+    assert files
+    names = {path: path.relative_to(ROOT).as_posix() for path in files}
+    found = {name: quaint_lines(path.read_text()) for path, name in names.items() if name not in EXEMPT}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
 def test_identifiers_of_the_core():
     assert CPP
     found = {path.name: set(GONE_FROM_CORE.split()) & cpp_identifiers(path) for path in CPP}
@@ -119,3 +144,8 @@ def test_the_check_sees_identifiers(tmp_path):
     assert cpp_identifiers(tmp_path / "a.hpp") == {"int", "looked_up", "const", "char", "s"}
     (tmp_path / "a.py").write_text('"""told"""\n# asked\ndef looked_up(x):\n    return x.listed\n')
     assert identifiers(tmp_path / "a.py") == {"def", "looked_up", "x", "return", "listed"}
+
+
+def test_the_check_sees_sentences():
+    text = 'x = header["told"]\n# Rows as they are asked for.\nbetold = 1\n"""In vain."""\nkey = b"told"\n'
+    assert quaint_lines(text) == ["# Rows as they are asked for.", '"""In vain."""']

@@ -18,7 +18,7 @@ def browser():
 
 
 class Visit:
-    """A page that was opened, and everything that it said or asked for."""
+    """A page that was opened, and everything that it said or requested."""
 
     def __init__(self, browser, path, **how):
         self.trouble = []

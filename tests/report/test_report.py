@@ -77,15 +77,15 @@ def test_names_are_escaped(page):
 
 def test_numbers_are_the_model_s(page, regression):
     model, X, y = regression
-    told, summary = content(page), model.summary()
-    for feature in told["features"]:
+    contents, summary = content(page), model.summary()
+    for feature in contents["features"]:
         i = summary.names.index(feature["name"])
         assert feature["coef"] == pytest.approx(summary.coef[i], rel=1e-6)
         assert feature["drop"] == pytest.approx(summary.drop[i], rel=1e-6)
-    assert told["cv"]["chosen"] == model.k_
-    assert told["held_out"]["own"][0] == pytest.approx(model.held_out_.score, rel=1e-6)
-    plain = pursuit.path(pursuit.SparseRegressor().objective(X, y), range(len(told["path"]["sizes"])))
-    for size, result in zip(told["path"]["sizes"], plain, strict=True):
+    assert contents["cv"]["chosen"] == model.k_
+    assert contents["held_out"]["own"][0] == pytest.approx(model.held_out_.score, rel=1e-6)
+    plain = pursuit.path(pursuit.SparseRegressor().objective(X, y), range(len(contents["path"]["sizes"])))
+    for size, result in zip(contents["path"]["sizes"], plain, strict=True):
         assert {name for name, _ in size["features"]} == set(result.names or ())
         assert size["explained"] >= 1 - (result.value - plain.lower) / (plain.null - plain.lower) - 1e-6
 
@@ -105,21 +105,21 @@ def test_held_out_losses_are_those_of_folds(page, regression):
 
 def test_classes(class_page, classification):
     model, _, y = classification
-    told = content(class_page)
-    counts = np.array(told["confusion"]["counts"])
+    contents = content(class_page)
+    counts = np.array(contents["confusion"]["counts"])
     assert counts.sum(axis=1).tolist() == [(y == label).sum() for label in model.classes_]
-    assert told["confusion"]["accuracy"] == pytest.approx(np.trace(counts) / len(y))
-    assert 0.5 < told["curves"]["area"] <= 1
-    assert "multiplies the odds of answer = yes" in told["words"][0]
+    assert contents["confusion"]["accuracy"] == pytest.approx(np.trace(counts) / len(y))
+    assert 0.5 < contents["curves"]["area"] <= 1
+    assert "multiplies the odds of answer = yes" in contents["words"][0]
 
 
 def test_several_classes(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     page = pursuit.SparseClassifier(k=2).fit(X, y).report(tmp_path / "iris.html", n_pairs=2)
-    told = content(page)
-    assert len(told["confusion"]["labels"]) == 3
-    assert "curves" not in told
-    assert any("l1 model" in sentence for sentence in told["left_out"])
+    contents = content(page)
+    assert len(contents["confusion"]["labels"]) == 3
+    assert "curves" not in contents
+    assert any("l1 model" in sentence for sentence in contents["left_out"])
 
 
 def test_null_model(tmp_path):
@@ -160,8 +160,8 @@ def test_a_model_without_data(regression, tmp_path):
         copy.report(tmp_path / "model.html")
     with pytest.raises(ValueError, match=r"report needs X and y together, and y is missing"):
         copy.report(tmp_path / "model.html", X)
-    told = content(copy.report(tmp_path / "model.html", X, y, n_pairs=2))
-    assert {"held_out", "path", "stability"} <= set(told)
+    contents = content(copy.report(tmp_path / "model.html", X, y, n_pairs=2))
+    assert {"held_out", "path", "stability"} <= set(contents)
 
 
 def test_places_that_cannot_be_written(regression, tmp_path):

@@ -55,9 +55,11 @@ def test_numbers_of_a_result():
 
 
 def test_contributions_add_up():
-    told = MODEL.fit(X, Y).explain(X.iloc[3:4])
-    assert told.contributions.sum() + told.intercept == pytest.approx(MODEL.predict(X.iloc[3:4])[0], rel=1e-12)
-    assert "sum" in str(told)
+    explanation = MODEL.fit(X, Y).explain(X.iloc[3:4])
+    assert explanation.contributions.sum() + explanation.intercept == pytest.approx(
+        MODEL.predict(X.iloc[3:4])[0], rel=1e-12
+    )
+    assert "sum" in str(explanation)
     with pytest.raises(ValueError, match="row must be one row, got 2"):
         MODEL.explain(X.iloc[:2])
 

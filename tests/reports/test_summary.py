@@ -40,17 +40,17 @@ def r2(X, y, names):
 
 def test_numbers_are_those_of_refits(diabetes):
     X, y = diabetes
-    told = SparseRegressor(k=3).fit(X * 7, y).summary()
-    assert told.names == ("bmi", "bp", "s5")
-    assert told.score == pytest.approx(r2(X, y, told.names))
-    np.testing.assert_allclose(told.per_sd, told.coef * 7 * X[list(told.names)].std(ddof=0))
-    for i, name in enumerate(told.names):
-        rest = [other for other in told.names if other != name]
-        assert told.drop[i] == pytest.approx(told.score - r2(X, y, rest))
-        replaced = {other: r2(X, y, [*rest, other]) for other in X.columns if other not in told.names}
-        assert told.rivals[i] == max(replaced, key=replaced.get)
-        assert told.rival_cost[i] == pytest.approx(told.score - max(replaced.values()))
-    assert (told.rows, told.dim, told.k, told.sets, told.how, told.unit) == (442, 10, 3, 120, "exact", "R2")
+    page = SparseRegressor(k=3).fit(X * 7, y).summary()
+    assert page.names == ("bmi", "bp", "s5")
+    assert page.score == pytest.approx(r2(X, y, page.names))
+    np.testing.assert_allclose(page.per_sd, page.coef * 7 * X[list(page.names)].std(ddof=0))
+    for i, name in enumerate(page.names):
+        rest = [other for other in page.names if other != name]
+        assert page.drop[i] == pytest.approx(page.score - r2(X, y, rest))
+        replaced = {other: r2(X, y, [*rest, other]) for other in X.columns if other not in page.names}
+        assert page.rivals[i] == max(replaced, key=replaced.get)
+        assert page.rival_cost[i] == pytest.approx(page.score - max(replaced.values()))
+    assert (page.rows, page.dim, page.k, page.sets, page.how, page.unit) == (442, 10, 3, 120, "exact", "R2")
 
 
 def test_what_is_printed(diabetes):
@@ -74,11 +74,11 @@ def test_a_frame(diabetes):
 def test_the_estimators_is_the_functions(diabetes):
     X, y = diabetes
     model = SparseRegressor(k=3).fit(X, y)
-    told = summary(model.objective_, model.result_)
-    assert str(told) == str(model.summary())
+    page = summary(model.objective_, model.result_)
+    assert str(page) == str(model.summary())
     plain = summary(f := GLM(X, y), solve(f, 3))
-    np.testing.assert_allclose(plain.per_sd, told.per_sd)
-    np.testing.assert_allclose(plain.drop, told.drop)
+    np.testing.assert_allclose(plain.per_sd, page.per_sd)
+    np.testing.assert_allclose(plain.drop, page.drop)
 
 
 def test_a_proof_is_told(diabetes):
@@ -91,8 +91,8 @@ def test_a_proof_is_told(diabetes):
 def test_a_set_that_is_not_the_best_is_called_so(diabetes):
     f = GLM(*diabetes)
     result = solve(f, 3, solver="omp", exclude=["bmi"])
-    told = summary(f, result)
-    assert "bmi" not in told.rivals
+    page = summary(f, result)
+    assert "bmi" not in page.rivals
     result = dataclasses.replace(solve(f, 1, exclude=["bmi"]), constraint=f.sparse_set(1))
     assert "bmi instead of s5 would be better: this is not the best set." in str(summary(f, result))
 
@@ -101,30 +101,30 @@ def test_a_duplicate_is_a_rival_that_costs_nothing(diabetes):
     X, y = diabetes
     X = X.assign(twin=-3 * X["bmi"])
     for k in (1, 2, 3, 4):
-        told = SparseRegressor(k=k).fit(X, y).summary()
-        place = next(i for i, name in enumerate(told.names) if name in ("bmi", "twin"))
-        assert told.rivals[place] in ("bmi", "twin")
-        assert abs(told.rival_cost[place]) < 1e-9
-        assert "not the best set" not in str(told)
+        page = SparseRegressor(k=k).fit(X, y).summary()
+        place = next(i for i, name in enumerate(page.names) if name in ("bmi", "twin"))
+        assert page.rivals[place] in ("bmi", "twin")
+        assert abs(page.rival_cost[place]) < 1e-9
+        assert "not the best set" not in str(page)
 
 
 def test_a_classifier():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = SparseClassifier(k=4).fit(X, np.where(y, "benign", "malignant"))
-    told = model.summary()
-    assert told.score == pytest.approx(d2_log_loss_score(1 - y, model.predict_proba(X)[:, 1]), abs=1e-9)
-    assert (told.unit, told.how) == ("D2", "refitted")
-    assert (told.drop > 0).all()
-    assert (told.rival_cost <= told.drop + 1e-12).all()
-    assert "ridge" in str(told)
+    page = model.summary()
+    assert page.score == pytest.approx(d2_log_loss_score(1 - y, model.predict_proba(X)[:, 1]), abs=1e-9)
+    assert (page.unit, page.how) == ("D2", "refitted")
+    assert (page.drop > 0).all()
+    assert (page.rival_cost <= page.drop + 1e-12).all()
+    assert "ridge" in str(page)
 
 
 def test_several_classes_and_responses(diabetes):
     X, y = load_iris(return_X_y=True, as_frame=True)
-    told = SparseClassifier(k=2).fit(X, np.array(["a", "b", "c"])[y]).summary()
-    assert told.outputs == ("a", "b", "c")
-    assert told.to_frame().filter(like="coefficient[").shape == (2, 3)
-    assert "split_intervals" not in str(told)
+    page = SparseClassifier(k=2).fit(X, np.array(["a", "b", "c"])[y]).summary()
+    assert page.outputs == ("a", "b", "c")
+    assert page.to_frame().filter(like="coefficient[").shape == (2, 3)
+    assert "split_intervals" not in str(page)
     X, y = diabetes
     Y = np.column_stack([y, y**2 / 100])
     model = SparseRegressor(k=2).fit(X, Y)
@@ -133,18 +133,18 @@ def test_several_classes_and_responses(diabetes):
 
 def test_groups_have_one_cost(diabetes):
     X, y = diabetes
-    told = SparseRegressor(k=2, groups=[0, 0, 1, 2, 2, 2, 3, 3, 4, 4]).fit(X, y).summary()
-    assert told.names == ("bmi", "s5", "s6")
-    assert told.drop[1] == told.drop[2] == pytest.approx(told.score - r2(X, y, ["bmi"]))
-    assert told.rivals[0] == "bp, s1 and 1 more"
-    assert "one group" in str(told)
+    page = SparseRegressor(k=2, groups=[0, 0, 1, 2, 2, 2, 3, 3, 4, 4]).fit(X, y).summary()
+    assert page.names == ("bmi", "s5", "s6")
+    assert page.drop[1] == page.drop[2] == pytest.approx(page.score - r2(X, y, ["bmi"]))
+    assert page.rivals[0] == "bp, s1 and 1 more"
+    assert "one group" in str(page)
 
 
 def test_bounds(diabetes):
     X, y = diabetes
-    told = SparseRegressor(k=3, bounds=(0, None)).fit(X, y).summary()
-    assert told.how == "refitted"
-    assert (told.rival_cost <= told.drop + 1e-12).all()
+    page = SparseRegressor(k=3, bounds=(0, None)).fit(X, y).summary()
+    assert page.how == "refitted"
+    assert (page.rival_cost <= page.drop + 1e-12).all()
 
 
 @pytest.mark.parametrize("kind", ["sparse", "parts", "float32"])
@@ -153,20 +153,20 @@ def test_any_data(kind, diabetes):
     given = {"sparse": lambda: (sp.csr_matrix(X), y), "float32": lambda: (X.astype(np.float32), y)}
     f = GLM(InParts([(X[:200], y[:200]), (X[200:], y[200:])])) if kind == "parts" else GLM(*given[kind]())
     plain = GLM(X, y)
-    told, expected = summary(f, solve(f, 3)), summary(plain, solve(plain, 3))
-    assert told.rivals == expected.rivals
-    np.testing.assert_allclose(told.drop, expected.drop, rtol=1e-4)
-    np.testing.assert_allclose(told.per_sd, expected.per_sd, rtol=1e-4)
+    page, expected = summary(f, solve(f, 3)), summary(plain, solve(plain, 3))
+    assert page.rivals == expected.rivals
+    np.testing.assert_allclose(page.drop, expected.drop, rtol=1e-4)
+    np.testing.assert_allclose(page.per_sd, expected.per_sd, rtol=1e-4)
 
 
 def test_a_function_has_costs_in_its_own_units():
     f = Function(lambda x: float(((x - [1, 2, 3]) ** 2).sum()), lambda x: 2 * (x - [1, 2, 3]), dim=3)
-    told = summary(f, solve(f, 2))
-    assert told.unit == "the objective"
-    np.testing.assert_allclose(told.drop, [4, 9], rtol=1e-5)
-    assert told.rivals == ("x0", "x0")
-    np.testing.assert_allclose(told.rival_cost, [3, 8], rtol=1e-5)
-    assert "value gained if dropped" in str(told)
+    page = summary(f, solve(f, 2))
+    assert page.unit == "the objective"
+    np.testing.assert_allclose(page.drop, [4, 9], rtol=1e-5)
+    assert page.rivals == ("x0", "x0")
+    np.testing.assert_allclose(page.rival_cost, [3, 8], rtol=1e-5)
+    assert "value gained if dropped" in str(page)
 
 
 @pytest.mark.parametrize("made_before", [True, False])
@@ -213,13 +213,13 @@ def test_copies_print_the_same_page(kind):
 def test_costs_of_several_classes_are_those_of_refits(k):
     X, y = load_wine(return_X_y=True)
     model = SparseClassifier(k=k).fit(X, y)
-    told = pickle.loads(pickle.dumps(model)).summary()
-    assert told.how == "refitted"
+    page = pickle.loads(pickle.dumps(model)).summary()
+    assert page.how == "refitted"
     f = pursuit.MultiGLM(X, y, l2=model.l2_, standardize=True)
-    for i, j in enumerate(told.columns):
-        without = np.setdiff1d(told.columns, [j])
+    for i, j in enumerate(page.columns):
+        without = np.setdiff1d(page.columns, [j])
         alone = solve(f, len(without), include=without)
-        assert told.drop[i] == pytest.approx((alone.value - model.result_.value) / f.null.value, rel=1e-6)
+        assert page.drop[i] == pytest.approx((alone.value - model.result_.value) / f.null.value, rel=1e-6)
 
 
 def test_without_data_what_is_left_is_told(diabetes, monkeypatch):
@@ -241,9 +241,9 @@ def test_a_held_out_score_is_told(diabetes):
     X, y = diabetes
     model = SparseRegressor(k=2).fit(X, y)  # with what an estimator that chooses k would have
     model.reason_, model.held_out_ = "k=2 has the least held-out loss", HeldOut(0.41, "R2", 0.03, 10)
-    told = model.summary()
-    assert "; R2 0.4100 held out (standard error 0.0300)\n" in str(told)
-    assert "\nk=2 has the least held-out loss." in str(told)
+    page = model.summary()
+    assert "; R2 0.4100 held out (standard error 0.0300)\n" in str(page)
+    assert "\nk=2 has the least held-out loss." in str(page)
     model.held_out_, model.result_ = None, copy.copy(model.result_)
     assert "held out\n" not in str(model.summary())
 
@@ -256,28 +256,28 @@ def test_a_model_that_is_not_the_plain_fit(diabetes):
     other = SparseRegressor(k=2).fit(X, y)
     model.support_, model.coef_ = np.array([2, 8]), 0.9 * other.coef_
     model.intercept_, model.result_ = float(y.mean()), copy.copy(model.result_)
-    told = model.summary()
-    assert told.names == ("bmi", "s5")
-    np.testing.assert_allclose(told.coef, model.coef_[[2, 8]])
-    np.testing.assert_allclose(told.drop, other.summary().drop)
-    assert told.score == pytest.approx(r2_score(y, X @ model.coef_ + model.intercept_))
-    assert told.sets == 45
-    assert "plain refits" in str(told)
+    page = model.summary()
+    assert page.names == ("bmi", "s5")
+    np.testing.assert_allclose(page.coef, model.coef_[[2, 8]])
+    np.testing.assert_allclose(page.drop, other.summary().drop)
+    assert page.score == pytest.approx(r2_score(y, X @ model.coef_ + model.intercept_))
+    assert page.sets == 45
+    assert "plain refits" in str(page)
     assert "plain refits" not in str(plain)
 
 
 def test_what_cannot_be_dropped_must_stay(diabetes):
     X, y = diabetes
     f = GLM(X, y)
-    told = summary(f, solve(f, 2, bounds=(0, 600), sum_to=1000))
-    assert (told.drop == np.inf).all()
-    assert str(told).count("must stay") == 2
+    page = summary(f, solve(f, 2, bounds=(0, 600), sum_to=1000))
+    assert (page.drop == np.inf).all()
+    assert str(page).count("must stay") == 2
 
 
 def test_no_features():
     X = np.zeros((20, 3))
-    told = summary(f := GLM(X, np.arange(20.0)), solve(f, 2))
-    assert np.isfinite(told.to_frame().select_dtypes("number")).all().all()
+    page = summary(f := GLM(X, np.arange(20.0)), solve(f, 2))
+    assert np.isfinite(page.to_frame().select_dtypes("number")).all().all()
     y = np.ones(20)
     X[:, 0] = np.arange(20)
     str(summary(f := GLM(X, y), solve(f, 1)))

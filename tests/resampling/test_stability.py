@@ -163,9 +163,9 @@ def test_those_that_compete_for_the_last_place_are_no_partners():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_callback_stops_and_what_was_done_is_kept(jobs):
-    told = []
-    found = few(n_pairs=10, n_jobs=jobs, callback=lambda done, of: told.append((done, of)) or done == 3)
-    assert told == [(1, 10), (2, 10), (3, 10)]
+    progress = []
+    found = few(n_pairs=10, n_jobs=jobs, callback=lambda done, of: progress.append((done, of)) or done == 3)
+    assert progress == [(1, 10), (2, 10), (3, 10)]
     assert (found.n_pairs, found.n_done, found.status) == (10, 3, "interrupted")
     assert "3 of 10" in repr(found)
     assert "stopped by the callback after 3 pairs" in repr(found)

@@ -59,11 +59,11 @@ def test_every_loss_gains_by_a_feature(table, loss):
 def test_best_subsets_paths_and_proofs_agree_with_brute_force(table):
     X, y = table
     objective, best = pursuit.GLM(X, y), {k: brute_force(X, y, k) for k in (1, 2, 3)}
-    walked, listed = pursuit.path(objective, [1, 2, 3]), pursuit.best_subsets(X, y, 3)
-    for k, result in zip(best, walked, strict=True):
+    sizes, listed = pursuit.path(objective, [1, 2, 3]), pursuit.best_subsets(X, y, 3)
+    for k, result in zip(best, sizes, strict=True):
         assert result.value == pytest.approx(best[k], rel=1e-9)
         assert next(one for one in listed if one.k == k).value == pytest.approx(best[k], rel=1e-9)
-    assert pursuit.certify(objective, walked[-1], time_limit=20).status == "proved"
+    assert pursuit.certify(objective, sizes[-1], time_limit=20).status == "proved"
 
 
 def test_estimators_predict_and_survive_a_file(table, tmp_path):

@@ -156,11 +156,11 @@ def test_a_limit_stops_the_kernel(loss):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_an_interrupt_keeps_the_best_point(loss, monkeypatch):
-    asked = []
+    calls = []
 
     def interrupted():
-        asked.append(time.perf_counter())
-        if len(asked) == 4:
+        calls.append(time.perf_counter())
+        if len(calls) == 4:
             raise KeyboardInterrupt
         return False
 
@@ -170,7 +170,7 @@ def test_an_interrupt_keeps_the_best_point(loss, monkeypatch):
     assert result.status == "interrupted"
     assert len(result.support) == 6
     assert result.value < solve(f, 6, solver="omp").value * (1 + 1e-9)
-    assert len(asked) <= 5  # the kernel does not ask again, the solver may once
+    assert len(calls) <= 5  # the kernel does not ask again, the solver may once
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

@@ -176,6 +176,6 @@ def test_one_call_leaves_what_needs_care_to_the_loop():
 
 def test_a_callback_and_a_limit_see_the_iterations():
     X, y, _ = data(4)
-    told = []
-    assert solve(GLM(X, y), 3, callback=told.append).n_iter == len(told) >= 1
+    records = []
+    assert solve(GLM(X, y), 3, callback=records.append).n_iter == len(records) >= 1
     assert solve(GLM(X, y), 3, max_iter=1).n_iter == 1

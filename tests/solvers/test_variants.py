@@ -1,4 +1,4 @@
-"""Variants of the papers that are asked for by an option."""
+"""Variants of the papers that an option chooses."""
 
 import numpy as np
 import pytest

@@ -54,7 +54,7 @@ def logistic_path(
 ) -> Iterator[Point]:
     """The glmnet-like path of skglm, from the smallest alpha whose solution is zero down to ``least`` of it.
 
-    Each point from the last one; it is an iterator, so that whoever has seen enough stops it.
+    Each point from the last one; it is an iterator, so that the caller stops it.
     """
     return Penalised(X, y, l1_ratio, fit_intercept).path(points, least)
 

@@ -27,8 +27,8 @@ def named(names: list[str]) -> list[Experiment]:
     known = catalogue()
     chosen: dict[str, Experiment] = {}
     for name in names:
-        asked = name.strip("/")
-        some = {one: known[one] for one in known if asked in ("all", one, one.partition("/")[0])}
+        pattern = name.strip("/")
+        some = {one: known[one] for one in known if pattern in ("all", one, one.partition("/")[0])}
         if not some:
             raise ValueError(f"no experiment is called {name!r}; known are {format_list(known)}, their papers, and all")
         chosen |= some

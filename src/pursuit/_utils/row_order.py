@@ -3,14 +3,15 @@
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .types import MatrixLike
+if TYPE_CHECKING:
+    from pandas import Index
 
 
-def warn_row_order(X: MatrixLike, **beside: object) -> None:
+def warn_row_order(X: object, **beside: object) -> None:
     """Warn where something beside X (y, sample_weight, ...) has X's row labels in another order.
 
     pandas would align the two; here rows are matched by position, as everywhere in scikit-learn. Polars and NumPy have
@@ -40,14 +41,14 @@ def warn_column_order(names: Sequence[str] | None, **beside: object) -> None:
             )
 
 
-def _index(values: object) -> Any:
+def _index(values: object) -> "Index | None":
     """The labels of a pandas object; None of anything else (a list has a method of that name)."""
     index = getattr(values, "index", None)
     known = hasattr(index, "equals") and hasattr(index, "isin") and not hasattr(values, "__dask_graph__")
     return index if known else None
 
 
-def _reordered(ours: Any, theirs: Any) -> bool:
+def _reordered(ours: "Index", theirs: "Index | None") -> bool:
     if theirs is None or len(ours) != len(theirs) or ours.equals(theirs):
         return False
     return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))

@@ -49,9 +49,17 @@ Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None  # sc
 #: Columns of X by index, by name, or by a mask.
 ColumnsLike: TypeAlias = ArrayLike | Iterable[int | str] | None
 #: Groups of columns: one label each, or the columns of every group, by name or in a list; "prefix" reads names.
-GroupsLike: TypeAlias = str | Mapping[Any, ColumnsLike] | Sequence[ColumnsLike] | ArrayLike | None
+GroupsLike: TypeAlias = (
+    str | Mapping[str, ColumnsLike] | Mapping[int, ColumnsLike] | Sequence[ColumnsLike] | ArrayLike | None
+)
 #: Bounds of coefficients: (low, high), numbers or one each, or a pair for every column, in a list or by name.
-BoundsLike: TypeAlias = Mapping[Any, Sequence[float | None]] | Sequence[Any] | Array | None
+BoundsLike: TypeAlias = (
+    Mapping[str, Sequence[float | None]]
+    | Mapping[int, Sequence[float | None]]
+    | Sequence[ArrayLike | Sequence[float | None] | None]
+    | Array
+    | None
+)
 
 
 class Splitter(Protocol):
@@ -84,4 +92,4 @@ StoredMatrix: TypeAlias = Union[Array, "csr_array"]
 Keywords: TypeAlias = dict[str, Any]
 #: What a JSON file holds.
 JSONValue: TypeAlias = bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"] | None
-JSON: TypeAlias = dict[str, Any]
+JSON: TypeAlias = dict[str, JSONValue]

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._utils.types import BoundsLike, ColumnsLike
+from .._utils.rounding import EPS
+from .._utils.types import BoundsLike, ColumnsLike, GroupsLike
 from .._utils.validation import check_number
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
@@ -36,20 +37,20 @@ from .warm_start import WarmStart
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-OPTIMAL = "the solution is optimal within the gap asked for"
-COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
+OPTIMAL = "the solution is optimal within the requested gap"
+COEFFICIENT_ROUNDING = 16 * EPS  # of a linear predictor's largest term
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
 
 
 @takes_objective("(GLM(X, y), result)")
 def certify(
     objective: GLM,
-    result: Any = None,
+    result: "Result | None" = None,
     *,
     k: int | None = None,
     include: ColumnsLike = (),
     exclude: ColumnsLike = (),
-    groups: Any = None,
+    groups: GroupsLike = None,
     bounds: BoundsLike = None,
     sum_to: float | None = None,
     time_limit: float | None = None,
@@ -134,7 +135,7 @@ def _of_estimator(estimator: "BaseEstimator") -> tuple[Any, Any]:
 def certify_from(
     hand: WarmStart,
     objective: GLM,
-    result: Any,
+    result: "Result",
     allowed: SparseSet = UNRESTRICTED,
     *,
     k: int | None = None,
@@ -195,7 +196,7 @@ def _estimator_hint(given: Any) -> str:
     return ": hand over its objective_ and its result_" if hasattr(given, "result_") else ""
 
 
-def _check_result(result: Any) -> None:
+def _check_result(result: "Result") -> None:
     if isinstance(result, Result):
         return
     try:
@@ -207,7 +208,9 @@ def _check_result(result: Any) -> None:
         ) from None
 
 
-def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: WarmStart, **options: Any) -> Certificate:
+def _within_bounds(
+    f: GLM, result: "Result", allowed: SparseSet, gap: float, hand: WarmStart, **options: Any
+) -> Certificate:
     """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
     bounds, sum_to = allowed.bounds, allowed.sum_to
     inner = Bounded(f, bounds, sum_to)
@@ -242,7 +245,7 @@ def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: Wa
     )
 
 
-def _refit_known(f: GLM, result: Any, k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
+def _refit_known(f: GLM, result: "Result", k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
@@ -302,7 +305,7 @@ def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
-def _check_same_bounds(result: Result, allowed: SparseSet, f: Any) -> None:
+def _check_same_bounds(result: Result, allowed: SparseSet, f: "GLM") -> None:
     """The same of bounds and sum_to."""
     own, given = (check_bounds(bounds, f.dim // f.width, f.names) for bounds in (result.bounds, allowed.bounds))
     sides = allowed.bounds is not None and not np.array_equal(own, given)
@@ -314,7 +317,7 @@ def _check_same_bounds(result: Result, allowed: SparseSet, f: Any) -> None:
 def _why_open(tree: Tree, limit: float | None) -> str:
     """Why a gap was left."""
     if limit is None or limit == 0:
-        return "no branching was asked for (give a time_limit)"
+        return "no branching was requested (give a time_limit)"
     if tree.late():
         return "the time limit came first"
     return "what is left of the gap is rounding, or a refit that is not exact"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._utils.rounding import gram_rounding
 from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.glm import GLM
@@ -20,7 +21,6 @@ from .warm_start import WarmStart
 
 MAX_GRAM_COLUMNS = 4000  # columns up to which the whole Gram matrix is formed
 MAX_BRANCHED_ENTRIES = 5e7  # numbers up to which all columns are gathered for branching
-UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
 MAX_RANK_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
 RANK_TOLERANCE = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
 MAX_LEAPS_FLOPS = 5e8  # flops of leaps and bounds, before branch and bound begins
@@ -131,7 +131,7 @@ def _spans(f: GLM, constraint: AtMost) -> bool:
         return True
     if len(constraint.allowed) > MAX_RANK_COLUMNS:
         return False
-    gram = f.evened[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
+    gram = f.scaled_form[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
     return int(np.linalg.matrix_rank(gram, tol=RANK_TOLERANCE * len(gram), hermitian=True)) <= constraint.k
 
 
@@ -186,7 +186,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     """
     cols = constraint.allowed
     coarse, coarse_y = f.data.rounding_scale(cols)
-    form, sizes = f.evened
+    form, sizes = f.scaled_form
     H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)
@@ -200,7 +200,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
         f0 / root**2,
         constraint.k,
         cols,
-        Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, gram_rounding(f.data.counted)),
         coarse,
         np.full(f.outputs, coarse_y),
         np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),

@@ -9,7 +9,7 @@ w is the minimiser without the budget, so that the bound is at least the value t
 g_j / a_j, where the bound, a piecewise linear and (without the budget) concave function of m, has its maximum.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..constraints import AtMost
 from ..objectives.bounded import Bounded
 from .bounds import has_dual
 
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
+
 MAX_COLUMNS = 2000  # up to which all columns are refitted together
 ROUNDING = 1e-9  # share of the terms that rounding may be
 
@@ -25,7 +28,7 @@ ROUNDING = 1e-9  # share of the terms that rounding may be
 def box_bound(inner: Bounded, constraint: AtMost) -> float:
     """A number below every feasible value; minus infinity where there is none at this price."""
     columns = constraint.columns_of(constraint.allowed)
-    f: Any = inner.f
+    f = cast("GLM", inner.f)
     convex = f.quadratic or has_dual(f)  # of a user's loss that is not known
     if len(columns) > MAX_COLUMNS or inner.width > 1 or not convex:
         return -np.inf

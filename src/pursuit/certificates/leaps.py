@@ -13,10 +13,11 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .. import _core
+from .._utils.rounding import COLUMN_ROUNDING, EPS, gram_rounding
 from .._utils.types import Columns, Matrix, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from ..refits.basis import COLUMN_ROUNDING, EXACT_COMBINATION_SHARE
+from ..refits.basis import EXACT_COMBINATION_SHARE
 from ..refits.factor import unit_scale
 
 MAX_COLUMNS = 64  # the kernel's sets are words of 64 bits
@@ -24,9 +25,8 @@ MAX_LISTED = 10_000  # subsets of a size that the kernel keeps in order
 MAX_FLOPS = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
 MIN_INDEPENDENT_SHARE = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
 MAX_FACTOR_WORK = 1e9  # n m^2 up to which rows are factored
-EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be told apart
+EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be distinguished
 MIN_SCALE_SHARE = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -108,24 +108,20 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
     if len(entries) < nbest:
         return np.inf
     _, value, error = entries[nbest - 1]
-    if value <= max(EXACT_FIT_SHARE, 4 * error):  # the kernel's rule: none that could be told apart was looked for
+    if value <= max(EXACT_FIT_SHARE, 4 * error):  # the kernel's rule: it looks for none that could not be distinguished
         return f.lower
     return unit * (value + error - tolerance * max(value + error, MIN_SCALE_SHARE))
 
 
 def _rounding(f: GLM) -> float:
     """Of one entry of a Gram matrix on a unit diagonal: sums over the rows, and the kernel's own steps."""
-    return _sum_rounding(f) + 4 * EPS * f.data.shape[1] * f.outputs
-
-
-def _sum_rounding(f: GLM) -> float:
-    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)) * f.outputs)
+    return gram_rounding(f.data.counted) * f.outputs + 4 * EPS * f.data.shape[1] * f.outputs
 
 
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     """By a Cholesky factor of the Gram matrix, where all columns are clearly independent."""
     coarse, coarse_y = f.data.rounding_scale(cols)
-    form, sizes = f.evened
+    form, sizes = f.scaled_form
     H, size, f0 = form.gram[np.ix_(cols, cols)], sizes[cols], f.null.value
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)
@@ -171,12 +167,12 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
         0.5 * float(np.vdot(left, left)),
         f.null.value,
         _rounding(f) + 4 * EPS * blur * f.outputs,
-        _sum_rounding(f) + 2 * EPS * blur * f.outputs,
+        gram_rounding(f.data.counted) * f.outputs + 2 * EPS * blur * f.outputs,
     )
 
 
 def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:
-    """Whether columns that cannot be told from combinations of others are exactly such combinations."""
+    """Whether columns that cannot be distinguished from combinations of others are exactly such combinations."""
     A = np.asfortranarray(A)
     ranks = [
         int((_core.orthonormal(A, c, ridge, intercept, share)[2] > 0).sum())

@@ -30,6 +30,7 @@ from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _core
+from .._utils.rounding import EPS
 from .._utils.types import Columns, Flags, Matrix, Vector
 from ..refits.factor import Factor
 from .tree import NodeBound, Solutions, undecided
@@ -118,7 +119,7 @@ class SparseQuadratic:
             if info != 0:
                 return None
         largest = _largest(lambda v: lapack.dpotrs(factor, v, lower=1)[0], p)
-        margin = self.data.rounding * float(a @ a) + p * np.finfo(float).eps * float(H.diagonal().sum())
+        margin = self.data.rounding * float(a @ a) + p * EPS * float(H.diagonal().sum())
         for share in (0.9999, 0.999, 0.99, 0.9, 0.5):
             mu = share / largest if largest > 0 else 0.0
             shifted = H.copy()

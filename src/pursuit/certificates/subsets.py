@@ -11,7 +11,7 @@ import numpy as np
 from .._utils.column_names import resolve_columns
 from .._utils.progress import progress_callback
 from .._utils.sorted_sets import without
-from .._utils.types import ArrayLike, Callback, Columns, ColumnsLike, MatrixLike
+from .._utils.types import ArrayLike, Callback, Columns, ColumnsLike, GroupsLike, MatrixLike
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
 from ..engines import threads
@@ -45,7 +45,7 @@ def best_subsets(
     offset: ArrayLike | None = None,
     include: ColumnsLike = (),
     exclude: ColumnsLike = (),
-    groups: Any = None,
+    groups: GroupsLike = None,
     time_limit: float | None = None,
     progress: Callback = None,
 ) -> Subsets:
@@ -143,7 +143,7 @@ def best_subsets(
         return _table(f, found, _missing(most, found, sizes, nbest))
 
 
-def _objective(X: MatrixLike, y: ArrayLike | None, loss: Any, **options: Any) -> Any:
+def _objective(X: MatrixLike, y: ArrayLike | None, loss: str | Loss, **options: Any) -> Any:
     if isinstance(X, GLM):
         given = [option for option in (y, options["sample_weight"], options["offset"]) if option is not None]
         if given or loss != "squared" or options["l2"] != 0 or options["fit_intercept"] is not True:
@@ -158,7 +158,7 @@ def _objective(X: MatrixLike, y: ArrayLike | None, loss: Any, **options: Any) ->
     return GLM(X, y, loss, **options)
 
 
-def _choose_method(f: Any, constraint: AtMost) -> str:
+def _choose_method(f: "GLM", constraint: AtMost) -> str:
     """How a size is proved: by the Gram matrix, by refits of every subset, by a tree of bounds; "" where it is not."""
     if "proof" in f.offers and f.quadratic and constraint.by_blocks(f.outputs):
         return "gram"
@@ -171,7 +171,7 @@ def _choose_method(f: Any, constraint: AtMost) -> str:
     return "tree" if bounds else ""
 
 
-def _leaps_and_bounds(f: Any, most: AtMost, sizes: range, nbest: int, limit: float | None) -> dict[int, list[Found]]:
+def _leaps_and_bounds(f: "GLM", most: AtMost, sizes: range, nbest: int, limit: float | None) -> dict[int, list[Found]]:
     """The sizes that leaps and bounds settles, all at once, in half of the time that there is."""
     if not sizes or _choose_method(f, most) != "gram":
         return {}
@@ -190,7 +190,7 @@ def _leaps_and_bounds(f: Any, most: AtMost, sizes: range, nbest: int, limit: flo
     return settled
 
 
-def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: float | None) -> list[Found]:
+def _of_size(f: "GLM", constraint: AtMost, known: Point, nbest: int, deadline: float | None) -> list[Found]:
     """The best subsets of one size: a solver's, and what a proof finds beside it."""
     k, way = constraint.k, _choose_method(f, constraint)
     if not way:
@@ -210,7 +210,7 @@ def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: flo
     return _rows(f, constraint, [_refit(f, support) for support in supports], lower, gap)
 
 
-def _rows(f: Any, constraint: AtMost, points: list[Point], lower: float, gap: float) -> list[Found]:
+def _rows(f: "GLM", constraint: AtMost, points: list[Point], lower: float, gap: float) -> list[Found]:
     """Points in order; those are proved that no other subset can be better than, ``lower`` being what others have."""
     rows, only = [], _sets(constraint) == 1  # then there is nothing to prove
     for rank, point in enumerate(sorted(points, key=lambda point: point.value), 1):
@@ -232,7 +232,7 @@ def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list
         words.append(f"At k = {_describe(none)} there are no more subsets than are listed")
     if ties:
         words.append(
-            f"At k = {_describe(ties)} further subsets were not told apart: they fit equally well, or time came first"
+            f"At k = {_describe(ties)} further subsets were not separated: they fit equally well, or time came first"
         )
     return words
 
@@ -241,7 +241,7 @@ def _describe(sizes: list[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _refit(f: Any, support: Columns) -> Point:
+def _refit(f: "GLM", support: Columns) -> Point:
     """A refit that does not depend on what was kept."""
     return f.refit_on_data(support) if hasattr(f, "refit_on_data") else f.refit(support)
 
@@ -251,7 +251,7 @@ def _sets(constraint: AtMost) -> int:
     return comb(len(constraint.allowed) - len(constraint.include), constraint.k - len(constraint.include))
 
 
-def _enumerate(f: Any, constraint: AtMost, tree: Tree) -> float:
+def _enumerate(f: "GLM", constraint: AtMost, tree: Tree) -> float:
     """All subsets, refitted one by one."""
     free, left = without(constraint.allowed, constraint.include), constraint.k - len(constraint.include)
     for few in combinations(free.tolist(), left):
@@ -263,7 +263,7 @@ def _enumerate(f: Any, constraint: AtMost, tree: Tree) -> float:
     return min(tree.upper, tree.doubt)
 
 
-def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
+def _table(f: "GLM", found: list[Found], notes: list[str]) -> Subsets:
     """Points with their criteria."""
     n, p, q = f.data.counted, f.data.shape[1], f.width
     lower = f.lower if np.isfinite(f.lower) else 0.0
@@ -274,7 +274,7 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
         wide = n > p + 1
         full = f.refit(np.arange(p)) if wide else found[-1][2]
         noise = 2 * n * full.value / max(n - len(full.support) - f.fit_intercept, 1)
-    table = Subsets(loss=f.loss.name, n=n, dim=p, notes=notes)
+    table = Subsets(loss=f.loss.name, n=int(n), dim=p, notes=notes)
     for k, rank, point, proved in found:
         shown = f.present(point)
         mean = f.without_ridge(point)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from .._utils.types import Intercept, Vector
 from .._utils.validation import match_name, require_package
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class Subset:
     bic: float | None
     proved: bool
     value: float = field(repr=False)
-    coef: Any = field(repr=False)  # in the units of X; several outputs: a row per column
-    intercept: Any = field(repr=False)
+    coef: Vector = field(repr=False)  # in the units of X; several outputs: a row per column
+    intercept: Intercept = field(repr=False)
     note: str = field(default="", repr=False)
 
     @property
@@ -118,7 +119,7 @@ class Subsets(list[Subset]):
             raise ValueError(f"criterion {known!r} is not defined for loss {self.loss!r}")
         return known
 
-    def plot(self, criterion: str = "bic", ax: Any | None = None) -> "Axes":
+    def plot(self, criterion: str = "bic", ax: "Axes | None" = None) -> "Axes":
         """Draw a criterion against k and return the axes; see :func:`pursuit.plots.plot_subsets`."""
         return require_package("pursuit.plots", "plot", "plot").plot_subsets(self, criterion, ax)
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class Tree(Solutions):
     progress: Callable[[Progress], None] | None = None
     search: Callable[["Tree", Sequence[int], Sequence[int]], None] | None = None  # offers one between two sets of units
     searched: float = FIRST_SEARCH_SECONDS  # seconds spent on it, and to be spent on the next one
-    relaxed_root: Any = None  # the root after its first relaxation: it serves other budgets
+    relaxed_root: "Node | None" = None  # the root after its first relaxation: it serves other budgets
     nodes: int = 0
     always: Sequence[int] = ()
     never: Sequence[int] = ()

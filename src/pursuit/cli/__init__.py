@@ -4,7 +4,10 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 OK, UNEXPECTED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -42,7 +45,7 @@ def command(name: str, module: str, extra: str, args: Sequence[str] | None = Non
     return int(code or OK)
 
 
-def _print_help(app: Any, name: str, args: list[str]) -> bool:
+def _print_help(app: "Typer", name: str, args: list[str]) -> bool:
     """Print the help of a command where that is all its arguments want; whether it was printed.
 
     typer would convert the flag --help to a bool first, and recent versions import pydantic for that: 0.2 s.

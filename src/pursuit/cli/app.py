@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pursuit.cli import options as opt
 from pursuit.cli.options import split_names
 from pursuit.cli.outputs import READS, WRITES, App
+
+if TYPE_CHECKING:
+    from pursuit.cli.inputs import DataOptions
 
 EPILOG = (
     "Exit codes: 0 done; 1 unexpected error; 2 wrong usage or bad input; 3 something was written, but a limit stopped"
@@ -45,7 +48,7 @@ def root(
 @app.command(epilog=EPILOG)
 @opt.shared_options(search=True)
 def fit(
-    options: Any,
+    options: "DataOptions",
     checkpoint: Path | None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The JSON model to write; model.json by default."), WRITES
@@ -121,7 +124,7 @@ def fit(
 @app.command(epilog=EPILOG)
 @opt.shared_options(search=True)
 def path(
-    options: Any,
+    options: "DataOptions",
     checkpoint: Path | None,
     ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
     out: Annotated[
@@ -142,7 +145,7 @@ def path(
 @app.command(epilog=EPILOG)
 @opt.shared_options(search=False)
 def stability(
-    options: Any,
+    options: "DataOptions",
     ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of half-samples.")] = 50,
     threshold: Annotated[
@@ -167,7 +170,7 @@ def stability(
 @app.command(epilog=EPILOG)
 @opt.shared_options(search=False)
 def theory(
-    options: Any,
+    options: "DataOptions",
     k: Annotated[int, typer.Option("-k", min=1, help="The size that a solver is given.")],
     solve: Annotated[
         bool,

@@ -1,7 +1,7 @@
 """``pursuit fit -k auto``: options, the CV estimator, and the facts that are printed."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from pursuit.cli.show import format_number
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.model_selection import BaseCrossValidator
+
+    from pursuit.estimators.base_cv import SparseModelCV
+    from pursuit.objectives.glm import GLM
 
 DEFAULT_FOLDS = 10
 PREDICTION_WORDS = {
@@ -38,14 +41,14 @@ class ChoiceOptions:
                 raise ValueError(f"{option} is for -k auto, which chooses k, and -k is {k}")
 
 
-def make_cv_estimator(request: FitRequest, auto: ChoiceOptions) -> tuple[Any, str]:
+def make_cv_estimator(request: FitRequest, auto: ChoiceOptions) -> tuple["SparseModelCV", str]:
     """The estimator, and how it chooses, in words."""
     import pursuit
     from pursuit.selection import CRITERIA
 
     goal = (auto.goal or "predict").casefold()
     rule, combine = (None if word is None else word.casefold() for word in (auto.rule, auto.combine))
-    kind: Any = pursuit.SparseClassifierCV if request.classifies else pursuit.SparseRegressorCV
+    kind = pursuit.SparseClassifierCV if request.classifies else pursuit.SparseRegressorCV
     given = {**request.parameters, "ks": auto.ks, "goal": goal, "rule": rule, "combine": combine}
     effort = given.pop("effort", None)  # which an estimator that makes many searches takes with its solver
     if effort is not None:
@@ -87,7 +90,7 @@ def _describe_refit(estimator: "BaseEstimator") -> str:
     return f"one subset, selected{selected} and refitted {ridge}"
 
 
-def ridge_of(objective: Any) -> float:
+def ridge_of(objective: "GLM") -> float:
     """The ridge of a GLM, or of one with several outputs."""
     return float(np.max(getattr(objective, "ridge", getattr(objective, "l2", 0.0))))
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from pursuit._utils.types import Array, Matrix
 from pursuit.cli import OK, UNEXPECTED
 from pursuit.cli.show import print_facts, print_text
 
@@ -87,7 +87,7 @@ def _blas() -> list[str]:
     ] or ["none that is known"]
 
 
-def _data(classes: bool = False) -> tuple[Any, Any]:
+def _data(classes: bool = False) -> tuple[Matrix, Array]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 9))
     eta = X[:, 2] - 2 * X[:, 5] + 0.5 * X[:, 7]

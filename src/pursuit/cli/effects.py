@@ -1,8 +1,9 @@
 """``pursuit fit --effects``: an additive model, its curves as a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pursuit._utils.types import Keywords
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.choose_k import ChoiceOptions, choice_facts
 from pursuit.cli.inputs import FitRequest
@@ -12,6 +13,8 @@ from pursuit.io import save_model
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.estimators.additive.base import SparseAdditive
 
 FOLDS = 5
 KINDS = ("smooth", "linear", "auto")
@@ -23,11 +26,13 @@ def check_effects(effects: str) -> None:
         raise ValueError(f"--effects {effects} is not known; it is smooth, linear or auto")
 
 
-def make_additive(request: FitRequest, effects: str, k: int | None, auto: ChoiceOptions) -> tuple[Any, str]:
+def make_additive(
+    request: FitRequest, effects: str, k: int | None, auto: ChoiceOptions
+) -> tuple["SparseAdditive", str]:
     """The estimator, and how it chooses, in words."""
     import pursuit
 
-    kind: Any = pursuit.SparseAdditiveClassifier if request.classifies else pursuit.SparseAdditiveRegressor
+    kind = pursuit.SparseAdditiveClassifier if request.classifies else pursuit.SparseAdditiveRegressor
     given = dict(request.parameters)
     if not given.pop("standardize", True):
         raise ValueError("--no-standardize has no use with --effects: the columns of a curve have scales of their own")
@@ -37,7 +42,7 @@ def make_additive(request: FitRequest, effects: str, k: int | None, auto: Choice
     if k is not None:
         return kind(k=k, effects=effects, **given), f"at most {k} features with {effects} effects"
     folds = FOLDS if auto.cv is None else auto.cv
-    words = {
+    words: Keywords = {
         name: None if value is None else value.casefold()
         for name, value in (("goal", auto.goal), ("rule", auto.rule), ("combine", auto.combine))
     }

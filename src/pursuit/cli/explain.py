@@ -1,7 +1,7 @@
 """``pursuit explain``: what a model uses and why; what each feature contributes to one prediction."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from pursuit.cli import OK
 from pursuit.cli.predict import _read
 from pursuit.cli.show import console, format_number, make_table, print_text
 from pursuit.io import Model, Table, load_model
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 
 def run(model_path: Path, data: Path | None, row: int) -> int:
@@ -27,10 +30,10 @@ def _heading(model: Model) -> str:
     return f"{len(model.support)} of {model.n_features} features, {model.loss.name} loss{rows}"
 
 
-def _features(model: Model) -> Any:
+def _features(model: Model) -> "RichTable":
     """A row a feature, the most costly to drop first."""
     found, unit = model.card.get("features"), str(model.card.get("unit", ""))
-    worth: list[Any] = found if isinstance(found, list) and len(found) == len(model.support) else []
+    worth = found if isinstance(found, list) and len(found) == len(model.support) else []
     lost = f"{unit} lost" if unit in ("R2", "D2") else "objective gained"
     sides, columns = _effects(model) if model.effects is not None else _coefficients(model)
     if worth:
@@ -67,7 +70,7 @@ def _outputs(model: Model, count: int) -> list[str]:
     return [str(label) for label in model.classes]
 
 
-def _number(value: Any, missing: str = "") -> str:
+def _number(value: object, missing: str = "") -> str:
     return format_number(float(value)) if isinstance(value, int | float) else missing
 
 

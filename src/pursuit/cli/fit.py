@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from pursuit.io import load_model, save_model
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.plots import CVDisplay, PathDisplay
 
 DEFAULT_MODEL = "model.json"  # what is written without --out
 MAX_PRINTED_COEFFICIENTS = 40  # coefficients that are printed; the model holds all
@@ -109,7 +111,7 @@ def _default_out() -> Path:
     return path
 
 
-def _picture(estimator: "BaseEstimator") -> Any:
+def _picture(estimator: "BaseEstimator") -> "CVDisplay | PathDisplay":
     """The held-out loss of every size where k was chosen, else the best models of sizes up to k."""
     from pursuit.plots import CVDisplay, PathDisplay
 

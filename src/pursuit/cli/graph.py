@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from pursuit._utils.files import write_text
+from pursuit._utils.types import Keywords
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.graph_data import Nodes, read_nodes
 from pursuit.cli.show import (
@@ -28,6 +29,8 @@ from pursuit.engines import threads
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.estimators.graph.base import GraphModel
 
 FORMAT, VERSION = "pursuit-graph", 1
 MAX_PRINTED_EDGES = 20  # edges that are printed; the file holds all
@@ -95,7 +98,7 @@ def run(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
 
 
-def _fit(nodes: Nodes, options: GraphOptions) -> Any:
+def _fit(nodes: Nodes, options: GraphOptions) -> "GraphModel":
     """The fitted estimator: with fixed numbers, or with cross-validation where one is to be chosen."""
     import pursuit
 
@@ -108,9 +111,7 @@ def _fit(nodes: Nodes, options: GraphOptions) -> Any:
     if not options.has_choice:
         with _status(f"at most {options.n_edges} edges"), threads(options.threads):
             return pursuit.SparsePrecision(**parameters).fit(nodes.X)
-    how: dict[str, Any] = {
-        name: value for name, value in (("cv", options.cv), ("rule", options.rule)) if value is not None
-    }
+    how: Keywords = {name: value for name, value in (("cv", options.cv), ("rule", options.rule)) if value is not None}
     with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
         try:
             return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=options.threads).fit(nodes.X)
@@ -121,13 +122,24 @@ def _fit(nodes: Nodes, options: GraphOptions) -> Any:
             ) from error
 
 
-def _status(doing: str) -> Any:
+def _status(doing: str) -> AbstractContextManager[object]:
     """A line on stderr while it works, for a terminal."""
     screen = console(stderr=True)
     return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
 
 
-def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[dict[str, Any]]:
+class Edge(TypedDict):
+    """An edge as JSON holds it."""
+
+    source: str
+    target: str
+    sign: int
+    partial_correlation: float
+    precision: float
+    gain: float
+
+
+def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[Edge]:
     """A dict per edge, most gain first."""
     held = model.edges_
     called = [
@@ -148,7 +160,7 @@ def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[dict[str, Any]]
     ]
 
 
-def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
+def _print_edges(edges: list[Edge], out: Path | None) -> None:
     edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
     rows = [
         (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", format_number(edge["gain"]))
@@ -182,9 +194,7 @@ def _graph_facts(model: "BaseEstimator", options: GraphOptions) -> dict[str, str
     return facts
 
 
-def _graph_json(
-    model: "BaseEstimator", nodes: Nodes, edges: list[dict[str, Any]], options: GraphOptions
-) -> dict[str, Any]:
+def _graph_json(model: "BaseEstimator", nodes: Nodes, edges: list[Edge], options: GraphOptions) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()

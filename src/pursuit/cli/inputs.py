@@ -1,15 +1,16 @@
 """From the options of a command to its data: rows, column names, the task, parameters of the estimator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from pursuit._utils.parquet import open_parquet
 from pursuit._utils.types import Array, Keywords, StoredMatrix
-from pursuit._utils.validation import format_list, require_package, suggestion_clause
+from pursuit._utils.validation import format_list, suggestion_clause
 from pursuit.io import Table, read_column, read_labels, read_table
 from pursuit.io._columns import RequestedColumns
 from pursuit.io._frames import LOADERS, choose_columns, load_frame, read_target, split_frame
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from pursuit.tables.preparer import TablePreparer
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MAX_LOADED_SHARE = 0.5  # of the memory: a larger Parquet file is streamed
 
@@ -181,8 +185,8 @@ def _read_named(options: DataOptions) -> FitRequest:
     if options.prepare:
         X, names, preparer = _prepare(data, frame[features], parameters)
     else:
-        values = _with_option_hint(split_frame, data, frame, features, requested)[0]
-        _with_option_hint(check_finite, data, values, features)
+        values = _with_option_hint("--exclude", split_frame, data, frame, features, requested)[0]
+        _with_option_hint("--exclude", check_finite, data, values, features)
         X, names, preparer = to_data_frame(Table(values, None, tuple(features))), tuple(features), None
     parameters["include"] = _include(options.include, names, preparer) or None
     return FitRequest(
@@ -278,12 +282,7 @@ def _streamed(data: Path, memory: str) -> bool:
         return False
     from pursuit.data.disk.memory import as_bytes
 
-    pyarrow = require_package("pyarrow", "io", f"reading {data}")
-    parquet = require_package("pyarrow.parquet", "io", f"reading {data}")
-    try:
-        held = parquet.read_metadata(data)
-    except (pyarrow.ArrowException, OSError):  # the reader raises the error
-        return False
+    held = open_parquet(data)[0].metadata
     return bool(8 * held.num_rows * held.num_columns > MAX_LOADED_SHARE * as_bytes(memory))
 
 
@@ -302,7 +301,7 @@ def _open_on_disk(options: DataOptions) -> FitRequest:
     else:
         drop = [*options.exclude, *([] if options.cv_groups is None else [options.cv_groups])]
         held = _with_option_hint(
-            open_data, data, options.memory, target=options.target, offset=options.offset, drop=drop
+            "--exclude", open_data, data, options.memory, target=options.target, offset=options.offset, drop=drop
         )
         groups = None if options.cv_groups is None else read_labels(data, options.cv_groups, "--cv-groups")
     targets = held.targets()
@@ -324,10 +323,10 @@ def read_named_table(
     data: Path, target: str | None, drop: Sequence[str], option: str = "--exclude", **more: Any
 ) -> Table:
     """Columns that an option leaves out of a named table are never read: they may hold text."""
-    return _with_option_hint(read_table, data, target, option=option, drop=drop, **more)
+    return _with_option_hint(option, read_table, data, target, drop=drop, **more)
 
 
-def _with_option_hint(read: Any, *given: Any, option: str = "--exclude", **more: Any) -> Any:
+def _with_option_hint(option: str, read: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
     """Read; an error that advises to leave columns out names the option for that."""
     try:
         return read(*given, **more)

@@ -4,11 +4,14 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pursuit.cli.outputs import READS, WRITES
+
+if TYPE_CHECKING:
+    from pursuit.cli.inputs import DataOptions
 
 Data = Annotated[
     Path,
@@ -124,14 +127,14 @@ SEARCH_OPTIONS = {
 }
 
 
-def shared_options(*, search: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def shared_options(*, search: bool) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """A decorator that declares the shared options of a command and calls it with ``options``, a ``DataOptions``.
 
     With ``search`` the options of a search are declared too, and the command gets the path of its ``checkpoint``.
     """
     declared = {**DATA_OPTIONS, **(SEARCH_OPTIONS if search else {})}
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Callable[..., int]) -> Callable[..., int]:
         given = {"options", "checkpoint"}
         own = [p for p in inspect.signature(function).parameters.values() if p.name not in given]
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -142,7 +145,7 @@ def shared_options(*, search: bool) -> Callable[[Callable[..., Any]], Callable[.
         parameters = [*shared[:1], *(p.replace(kind=kind) for p in own), *shared[1:]]
 
         @wraps(function)
-        def command(**values: Any) -> Any:
+        def command(**values: Any) -> int:
             chosen = {name: values.pop(name) for name in declared}
             if search:
                 values["checkpoint"] = check_resume(chosen.pop("checkpoint"), chosen.pop("resume"))
@@ -167,7 +170,7 @@ def _data_options(
     solver: str = "auto",
     effort: str | None = None,
     **data: Any,
-) -> Any:
+) -> "DataOptions":
     """The ``DataOptions`` of these values; some are parameters of the estimator."""
     from pursuit.cli.inputs import DataOptions
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 import typer
 
 from pursuit.cli import INTERRUPTED
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Role(Enum):
@@ -30,17 +33,17 @@ class App(typer.Typer):
     ``KeyboardInterrupt`` that reaches them.
     """
 
-    def command(self, *args: Any, **options: Any) -> Any:
+    def command(self, *args: Any, **options: Any) -> Callable[..., Any]:
         register = super().command(*args, **options)
         return lambda function: register(_check_before(function))
 
 
-def _check_before(function: Callable[..., Any]) -> Callable[..., Any]:
+def _check_before(function: Callable[P, T]) -> Callable[P, T | int]:
     paths = {name: _path(name, hint) for name, hint in get_type_hints(function, include_extras=True).items()}
     known = {name: facts for name, facts in paths.items() if facts is not None}
 
     @wraps(function)
-    def guarded(*args: Any, **options: Any) -> Any:
+    def guarded(*args: P.args, **options: P.kwargs) -> T | int:
         given = inspect.signature(function).bind(*args, **options).arguments
         check_outputs([(*facts, given[name]) for name, facts in known.items() if given.get(name) is not None])
         try:
@@ -51,7 +54,7 @@ def _check_before(function: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def _path(name: str, hint: Any) -> tuple[str, Role] | None:
+def _path(name: str, hint: object) -> tuple[str, Role] | None:
     """What a parameter that is a path is called on the command line, and its role; None for others."""
     kind, *notes = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
     if kind is not Path and Path not in get_args(kind):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from pursuit.cli.show import (
 )
 from pursuit.engines import threads
 
-DEFAULT_LARGEST_SIZE = 10  # size, where none are asked for
+if TYPE_CHECKING:
+    from pursuit.objectives.glm import GLM
+    from pursuit.paths import Path as SolvedPath
+
+DEFAULT_LARGEST_SIZE = 10  # size, where none are given
 OUTPUT_SUFFIXES = (".json", ".csv")
 
 
@@ -58,7 +62,7 @@ def run(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(found.status, NOT_CONVERGED)
 
 
-def _compute_path(request: FitRequest, ks: list[int] | None, checkpoint: Path | None) -> tuple[Any, Any]:
+def _compute_path(request: FitRequest, ks: list[int] | None, checkpoint: Path | None) -> tuple["SolvedPath", "GLM"]:
     """The path and its objective."""
     import pursuit
 
@@ -83,7 +87,7 @@ def _compute_path(request: FitRequest, ks: list[int] | None, checkpoint: Path | 
     return found, objective
 
 
-def _rows(found: Any, request: FitRequest) -> Iterator[tuple[int, float, float, tuple[str, str]]]:
+def _rows(found: "SolvedPath", request: FitRequest) -> Iterator[tuple[int, float, float, tuple[str, str]]]:
     """Size, value, share explained, and the names that come and go."""
     supports = [frozenset[int](), *(frozenset(result.support.tolist()) for result in found)]
     for k, value, share, (before, now) in zip(
@@ -96,7 +100,7 @@ def _column_names(request: FitRequest, columns: frozenset[int]) -> str:
     return ", ".join(request.labels(columns))
 
 
-def _json(found: Any, request: FitRequest, l2: float) -> str:
+def _json(found: "SolvedPath", request: FitRequest, l2: float) -> str:
     sizes = [
         {
             "k": k,
@@ -115,7 +119,7 @@ def _json(found: Any, request: FitRequest, l2: float) -> str:
     return json.dumps({**held, "sizes": sizes}, indent=1) + "\n"
 
 
-def _csv(found: Any, request: FitRequest) -> str:
+def _csv(found: "SolvedPath", request: FitRequest) -> str:
     """A row per size, a column per feature that some size has (and per class, of three or more)."""
     outputs = np.size(found[0].intercept)
     marks = [""] if outputs == 1 else [f",{label}" for label in np.unique(request.targets)]

@@ -4,14 +4,14 @@ import csv
 import io
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from pursuit._utils.files import atomic_write
-from pursuit._utils.types import ArrayLike
+from pursuit._utils.types import Array, ArrayLike, Vector
 from pursuit._utils.validation import format_list, suggestion_clause
 from pursuit.cli import OK
 from pursuit.cli.inputs import has_names
@@ -51,7 +51,7 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool, keep: Se
     return OK
 
 
-def _read(model: Model, data: Path, keep: Sequence[str]) -> tuple[Any, dict[str, Any], Any]:
+def _read(model: Model, data: Path, keep: Sequence[str]) -> tuple["Table | DataFrame", dict[str, Array], Vector | None]:
     """What the model predicts, the columns to keep beside it, and the offset.
 
     Only the columns of the support are looked at, where both sides have names (one column stands for the rows of an
@@ -95,9 +95,9 @@ def _check_columns(data: Path, frame: "DataFrame", names: Sequence[str], what: s
         raise ValueError(f"{what}{data} has no column {format_list(map(repr, absent))}{hint}")
 
 
-def _predict(model: Model, held: Any, offset: ArrayLike | None, proba: bool) -> dict[str, Any]:
+def _predict(model: Model, held: "Table | DataFrame", offset: ArrayLike | None, proba: bool) -> dict[str, Array]:
     predicted = model.predict(held, offset)
-    columns: dict[str, Any] = {"prediction": predicted}
+    columns: dict[str, Array] = {"prediction": predicted}
     if predicted.ndim == 2:
         columns = {f"prediction_{i}": column for i, column in enumerate(predicted.T)}
     if proba:
@@ -107,7 +107,7 @@ def _predict(model: Model, held: Any, offset: ArrayLike | None, proba: bool) -> 
     return columns
 
 
-def _write(stream: TextIO, columns: dict[str, Any], rows: Any) -> None:
+def _write(stream: TextIO, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(rows)

@@ -7,16 +7,28 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pursuit._utils.files import atomic_write
 from pursuit._utils.validation import format_list, require_package
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+    from rich.table import Table
 
 PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 REPORT_SUFFIXES = (".html", ".htm")
 
 
-def console(stderr: bool = False) -> Any:
+class HasFigure(Protocol):
+    """A display that was drawn."""
+
+    @property
+    def figure_(self) -> object: ...
+
+
+def console(stderr: bool = False) -> "Console":
     """A rich console that neither colours numbers nor cuts names in a pipe."""
     require_package("rich", "cli", "the command line")
     from rich.console import Console
@@ -26,7 +38,7 @@ def console(stderr: bool = False) -> Any:
     return Console(file=stream, highlight=False, width=width, soft_wrap=False)
 
 
-def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str | None = None) -> Any:
+def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str | None = None) -> "Table":
     """A rich table; ``columns`` maps each heading to ``left`` or ``right``."""
     from rich import box
     from rich.table import Table
@@ -65,10 +77,10 @@ def check_writable(option: str, path: Path | None, suffixes: Sequence[str] = ())
         require_package("matplotlib", "plot", option)
 
 
-def save_picture(path: Path, picture: Any) -> None:
+def save_picture(path: Path, picture: HasFigure) -> None:
     """A Display, as a file: the whole of it, or what was there before."""
     with atomic_write(path) as file:
-        picture.figure_.savefig(file, dpi=150, format=path.suffix[1:].lower())
+        cast("Figure", picture.figure_).savefig(file, dpi=150, format=path.suffix[1:].lower())
 
 
 def print_names(described: Mapping[str, str]) -> None:

@@ -7,8 +7,6 @@ import numpy as np
 
 from .._utils.types import Flags, Intercept, Matrix, Vector
 
-SUM_ROUNDING = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
-
 
 class Answer(NamedTuple):
     """The weighted loss, its gradient over all columns, its derivative in the intercept."""

@@ -44,7 +44,7 @@ class Parts(Data):
         self._known: Keywords = {}
         self._kept, self._lock, self._raw, self._moments = {}, threading.Lock(), None, None
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {"parts": self.parts, "each": self.each}
 
     def __setstate__(self, state: Keywords) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._utils.column_names import Names
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..designs import Design, MemoryBudget, Rows
 from ..losses import Loss
 from .answers import Moments
@@ -68,10 +68,10 @@ class RowStore(ABC):
         self._moments: Moments | None = None
         self._lock = threading.Lock()
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {"design": self.design, "rows": self.rows, "loss": self.loss}
 
-    def __setstate__(self, state: Keywords) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._begin()
 

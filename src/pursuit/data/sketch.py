@@ -22,7 +22,7 @@ from ..designs import Design, Rows
 Hashes = NDArray[np.uint64]
 
 N_SUMS = 4
-SUM_ROUNDING = 1e-13  # by which sums of weights that sum to one may differ: other threads, other parts
+WEIGHT_SUM_ROUNDING = 1e-13  # by which sums of weights that sum to one may differ: other threads, other parts
 PRODUCT_ROUNDING = 1e-9  # the same as a share of the norm, where an operator's products are added up
 ROWS_AT_A_TIME = 1 << 14  # rows whose pseudo-random numbers are made together
 TARGET_KEYS, OFFSET_KEYS = 1 << 60, 1 << 61  # first keys of the columns of y and of the offset
@@ -39,7 +39,7 @@ def row_sketch(design: Design, rows: Rows) -> Matrix:
     for low in range(0, len(hashes), ROWS_AT_A_TIME):
         some = slice(low, low + ROWS_AT_A_TIME)
         values += [rows.c[some] @ pseudo_random(hashes[some], seed) for seed in range(N_SUMS)]
-    return np.column_stack([values, np.full(N_SUMS, SUM_ROUNDING * float(rows.c.sum()))])
+    return np.column_stack([values, np.full(N_SUMS, WEIGHT_SUM_ROUNDING * float(rows.c.sum()))])
 
 
 def form_sketch(G: Matrix, *beside: Vector) -> Matrix:

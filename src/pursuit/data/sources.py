@@ -3,14 +3,15 @@
 import copy
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._utils.column_names import Names
 from .._utils.labels import as_labels, distinct_labels, merge_labels
 from .._utils.row_order import warn_row_order
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, ArrayLike, Columns, Intercept, MatrixLike, StoredMatrix, Vector
 from .._utils.validation import check_offset, check_shape, check_vector, check_weights
 from ..designs import Design, Rows, as_design
 from ..engines import Map, in_turn
@@ -20,13 +21,16 @@ from ..losses.multinomial import indicators
 from .parts import Parts
 from .rows import Data
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 class Source:
     """Rows that bring their own targets, weights and offset: what ``GLM`` and ``fit`` take in place of X, y.
 
-    Whoever keeps rows elsewhere (on a disk, on workers) inherits this, gives the attributes and answers the questions.
+    A class for rows elsewhere (on a disk, on workers) inherits this, and gives the attributes and methods.
     No question moves rows of X to the caller. ``targets`` and ``weights`` bring one number a row (8 bytes; a label: its
-    own size), and are asked for by what deals out rows (folds, half-samples) and by ``score``, not by a plain fit.
+    own size), and are read by what deals out rows (folds, half-samples) and by ``score``, not by a plain fit.
 
     Attributes
     ----------
@@ -37,13 +41,13 @@ class Source:
     """
 
     shape: tuple[int, int]
-    dtype: Any
+    dtype: DTypeLike
     names: Names | None
     outputs: int = 0
     in_memory: bool = False
     has_offset: bool = False
 
-    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+    def bound(self, loss: Loss, classes: Array | None = None, factors: Vector | None = None) -> Data:
         """The data under a loss.
 
         ``classes`` are all labels, sorted: a target is then the place of its label (several outputs: 1 in its place).
@@ -67,7 +71,7 @@ class Source:
         """The same rows with other weights, one per row of all parts."""
         raise NotImplementedError
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         """X[:, cols] coef + intercept + offset of all rows, in their order; a column per output where coef has some."""
         raise NotImplementedError
 
@@ -87,7 +91,7 @@ class RowSubset(Source):
         self.source, self.rows = source, rows
         self.shape, self.dtype, self.names = (len(rows), source.shape[1]), source.dtype, source.names
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return self.source.predictors(cols, coef, intercept)[self.rows]
 
 
@@ -97,14 +101,20 @@ class Arrays(Source):
     in_memory = True
 
     def __init__(
-        self, X: Any, y: Array, sample_weight: Any = None, offset: Any = None, names: Any = None, frame: Any = None
+        self,
+        X: StoredMatrix,
+        y: Array,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        names: Names | None = None,
+        frame: "DataFrame | None" = None,
     ) -> None:
         self.X, self.y, self.sample_weight, self.offset = X, y, sample_weight, offset
         self.shape, self.dtype, self.names = X.shape, X.dtype, names
         self.outputs, self.has_offset = 0 if y.ndim == 1 else y.shape[1], offset is not None
         self.frame = X if frame is None else frame
 
-    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+    def bound(self, loss: Loss, classes: Array | None = None, factors: Vector | None = None) -> Data:
         y, weights = self.y, self.sample_weight
         if classes is not None:
             codes = np.searchsorted(classes, y)
@@ -119,14 +129,14 @@ class Arrays(Source):
         return self.y
 
     def weights(self) -> Vector | None:
-        return self.sample_weight
+        return self.sample_weight  # type: ignore[return-value]  # as it was given
 
     def weighted(self, weights: Vector) -> Self:
         twin = copy.copy(self)
         twin.sample_weight = check_vector(weights, "sample_weight", self.shape[0])
         return twin
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return predictors(as_design(self.X), cols, coef, intercept, self.offset)
 
     def splittable(self) -> Any:
@@ -196,7 +206,7 @@ class InParts(Source):
             raise ValueError(f"y must have the same number of targets per row in every part: {', '.join(counts[:3])}")
         self.outputs = 0 if () in shapes else next(iter(shapes))[0]
 
-    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+    def bound(self, loss: Loss, classes: Array | None = None, factors: Vector | None = None) -> Data:
         designs, ys, weights, offsets = zip(*self.parts, strict=True)
         sizes = self.sizes
         raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
@@ -237,17 +247,17 @@ class InParts(Source):
         twin.parts = [(X, y, w, o) for (X, y, _, o), w in zip(self.parts, own, strict=True)]
         return twin
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return np.concatenate([predictors(X, cols, coef, intercept, offset) for X, _, _, offset in self.parts])
 
 
-def labels_and_shares(labels: Array, weights: Any) -> tuple[Array, Vector]:
+def labels_and_shares(labels: Array, weights: ArrayLike | None) -> tuple[Array, Vector]:
     """The distinct labels, sorted, and the share of the weights that each has."""
     found, codes = distinct_labels(labels)
     return found, np.bincount(codes, check_weights(weights, len(labels)), len(found)).astype(np.float64)
 
 
-def opened(X: Any) -> Any:
+def opened(X: MatrixLike) -> Any:
     """Data on a disk where X is the path to them, else X."""
     if not isinstance(X, str | os.PathLike):
         return X
@@ -256,12 +266,14 @@ def opened(X: Any) -> Any:
     return open_data(X)
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: MatrixLike) -> bool:
     """Whether X is a Dask collection."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
-def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
+def as_data(
+    X: MatrixLike, y: ArrayLike | None, loss: Loss, sample_weight: ArrayLike | None, offset: ArrayLike | None
+) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
     if is_dask(X):
         from .dask import from_dask  # which is built on this
@@ -279,7 +291,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     return Data(design, rows, loss)
 
 
-def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
+def _encoded(loss: Loss, ys: Sequence[Any]) -> Sequence[Any]:
     """The targets of all parts; labels of classes must be distinguishable from those of all of them."""
     if loss.takes_labels and all(np.ndim(y) == 1 for y in ys):
         labels = [_said(i, as_labels, y) for i, y in enumerate(ys)]
@@ -293,7 +305,7 @@ def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
     return ys
 
 
-def predictors(design: Design, cols: Columns, coef: Vector, intercept: Any, offset: Any) -> Vector:
+def predictors(design: Design, cols: Columns, coef: Vector, intercept: Intercept, offset: ArrayLike | None) -> Vector:
     """X[:, cols] coef + intercept + offset; a column per output where coef has some."""
     several = coef.ndim == 2
     eta = design.matmat(cols, coef if several else coef[:, None])
@@ -302,7 +314,7 @@ def predictors(design: Design, cols: Columns, coef: Vector, intercept: Any, offs
     return eta if shift is None else eta + shift
 
 
-def place_of(y: Any, classes: Array) -> Columns:
+def place_of(y: ArrayLike | None, classes: Array) -> Columns:
     """The places of labels among all of them."""
     labels = np.asarray(y)
     if labels.ndim != 1:
@@ -314,7 +326,7 @@ def place_of(y: Any, classes: Array) -> Columns:
     return at
 
 
-def _raw(weights: Any, n: int) -> Any:
+def _raw(weights: Vector | None, n: int) -> Any:
     """Weights of a part, as they are given."""
     if weights is None:
         return np.ones(n)
@@ -324,7 +336,7 @@ def _raw(weights: Any, n: int) -> Any:
     return given
 
 
-def _rows(loss: Loss, y: Any, c: Vector, offset: Any) -> Rows:
+def _rows(loss: Loss, y: ArrayLike | None, c: Vector, offset: ArrayLike | None) -> Rows:
     n, shape = len(c), check_shape(y, "y")
     if loss.several and len(shape) == 2:
         if shape[0] != n or shape[1] == 0:
@@ -333,7 +345,7 @@ def _rows(loss: Loss, y: Any, c: Vector, offset: Any) -> Rows:
         more = f"; loss {loss.name!r} takes one target per row" if len(shape) == 2 and shape[1] > 1 else ""
         noun = "label" if loss.takes_labels else "entry"
         raise ValueError(f"y must have one {noun} per row of X, shape ({n},), got shape {shape}{more}")
-    targets = loss.encode(y)
+    targets = loss.encode(np.asarray(y) if y is None else y)
     shift = check_offset(offset, n, 0 if targets.ndim == 1 else targets.shape[1])
     if shift is not None and targets.ndim == 2:
         shift = np.broadcast_to(shift, targets.shape).copy()

@@ -19,10 +19,11 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .._utils.column_names import Names, column_label
-from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
+from .._utils.rounding import SUM_ROUNDING
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
-from .answers import SUM_ROUNDING, QuadraticForm
+from .answers import QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
 
@@ -58,7 +59,7 @@ class Sums(Data):
         self.coarse *= np.sqrt(more)
         super().__init__(*_rows(R * scale, r, names, mean is not None), Squared())
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         own = ("G", "c", "coarse", "counted", "mean", "ymean")
         return {**super().__getstate__(), **{name: self.__dict__[name] for name in own}}
 

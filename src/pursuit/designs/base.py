@@ -21,7 +21,7 @@ from .. import _core
 from .._utils.arrays import ensure_aligned
 from .._utils.column_names import Names
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..losses import DiagonalHessian, Loss
 
 OPERATOR_COLUMNS_AT_A_TIME = 16  # columns of one product with an operator
@@ -57,10 +57,10 @@ class MemoryBudget(NamedTuple):
 class Compiled:
     """Keeps what the kernels make of its arrays in attributes named ``core...``; copies and pickles make it anew."""
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("core")}
 
-    def __setstate__(self, state: Keywords) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Workers receive these: inside a message an array may begin anywhere."""
         self.__dict__.update({name: ensure_aligned(value) for name, value in state.items()})
 
@@ -243,7 +243,7 @@ class Design:
     room: MemoryBudget = MemoryBudget()
 
     def expect_many_passes(self) -> None:
-        """Told before the first question where many will follow: a copy may pay."""
+        """Announce that many passes will follow the first one: a copy may pay."""
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""

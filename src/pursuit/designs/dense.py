@@ -33,7 +33,7 @@ class Dense(InMemory):
             super().narrow(cols, out)
 
     def origin(self) -> Vector | None:
-        """Told from a few rows: their middle, where it is far larger than they differ."""
+        """From a few rows: their middle, where it is far larger than they differ."""
         return _core.far_origin(self.core, SAMPLED_ROWS, MIN_MEAN_TO_SPREAD)
 
     def take(self, rows: Columns) -> "Dense":

@@ -1,6 +1,6 @@
 """Which columns stand for which feature: one ``ColumnBasis`` per feature, side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +87,11 @@ def basis_changes(old: AdditiveBasis, new: AdditiveBasis, read: ReadColumn, c: V
 
 
 def column_kinds(
-    effects: Any, read: ReadColumn, p: int, weights: Vector | None, names: Sequence[str] | None
+    effects: str | Mapping[str | int, str],
+    read: ReadColumn,
+    p: int,
+    weights: Vector | None,
+    names: Sequence[str] | None,
 ) -> list[str]:
     """The kind of every feature's effect, from what the user says: a word for all, or a dict by column.
 
@@ -107,7 +111,9 @@ def column_kinds(
     return kinds
 
 
-def _parse_effects(effects: Any, p: int, names: Sequence[str] | None) -> tuple[dict[int, str], str]:
+def _parse_effects(
+    effects: str | Mapping[str | int, str], p: int, names: Sequence[str] | None
+) -> tuple[dict[int, str], str]:
     """The kinds of the columns that are named, and that of the others."""
     if isinstance(effects, str):
         return {}, _kind(effects, "effects", ("smooth", "linear"))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from .._utils.types import Columns, Keywords, Matrix, Vector
+from .._utils.types import JSON, Columns, Matrix, Vector
 
 #: Quantiles at which knots lie, by their number.
 KNOT_QUANTILES: dict[int, tuple[float, ...]] = {
@@ -80,7 +80,7 @@ class ColumnBasis:
             out[:, 1 : 1 + self.rotation.shape[1]] = bends @ self.rotation
         return out
 
-    def to_json(self) -> Keywords:
+    def to_json(self) -> JSON:
         """The numbers, as JSON holds them."""
         return {
             "kind": self.kind,
@@ -95,7 +95,7 @@ class ColumnBasis:
         }
 
 
-def column_from_json(held: Any) -> ColumnBasis:
+def column_from_json(held: object) -> ColumnBasis:
     """A feature's columns from JSON values; TypeError says what they must be."""
     if not isinstance(held, dict):
         raise TypeError("an object with the knots and matrices of a feature")

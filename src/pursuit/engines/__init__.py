@@ -1,7 +1,7 @@
 """Threads, deadlines and maps over parts: serial, threaded, or on Dask workers."""
 
 from .dask import Dask
-from .deadline import TimeUpError, check_time, late, seconds_left, until, without_deadline
+from .deadline import TimeUpError, check_time, late, seconds_left, time_limited, until, without_deadline
 from .maps import Map, in_threads, in_turn, streamed, summed, total
 from .remote import Ask
 from .threads import available_threads, threads
@@ -20,6 +20,7 @@ __all__ = [
     "streamed",
     "summed",
     "threads",
+    "time_limited",
     "total",
     "until",
     "without_deadline",

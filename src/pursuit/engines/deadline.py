@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from .._utils.validation import check_number
+
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
 
@@ -26,6 +28,19 @@ def until(moment: float | None) -> Iterator[None]:
         yield
     finally:
         _deadline.reset(token)
+
+
+@contextmanager
+def time_limited(seconds: float | None, unfinished: str, advice: str) -> Iterator[None]:
+    """Run for so many seconds at most; a TimeoutError says what was unfinished then, and what to do."""
+    end = None if seconds is None else time.perf_counter() + check_number(seconds, "time_limit")
+    try:
+        with until(end):
+            yield
+    except TimeUpError:
+        raise TimeoutError(
+            f"time_limit={seconds!r} was over before {unfinished}; allow more, or give {advice}"
+        ) from None
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """Base classes of the estimators: validation, fit, feature selection, and prediction from k columns."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,9 +12,22 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
-from .._utils.doc_links import DocLink
+from .._utils.docs import DocLink
 from .._utils.row_order import warn_at_caller, warn_row_order
-from .._utils.types import Array, Columns, Flags
+from .._utils.types import (
+    Array,
+    ArrayLike,
+    BoundsLike,
+    Columns,
+    ColumnsLike,
+    FilePath,
+    Flags,
+    GroupsLike,
+    Intercept,
+    MatrixLike,
+    Seed,
+    StoredMatrix,
+)
 from .._utils.validation import check_k, check_mask, check_number
 from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
 from ..data import Arrays, Data, Source, by_partition, from_dask, is_dask
@@ -24,18 +38,28 @@ from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
+from ..reports.class_scores import ClassScores
 from ..reports.model_summary import Summary
+from ..solvers.base import Solver
 from ..solving.driver import solve
-from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
+from .inputs import InputChecks, ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 from .outputs import ModelOutputs
+from .parameter_docs import describe
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.utils import Tags
+
+    from ..engines.dask import Dask as Engine
 
 
-def _warn_target_among_columns(X: Any, y: Any) -> None:
+def _warn_target_among_columns(X: MatrixLike, y: ArrayLike | None) -> None:
     """Warn where a data frame has the target as a column: under its name, with its values."""
     name = getattr(y, "name", None)
     if not isinstance(name, str) or not hasattr(X, "columns") or name not in list(X.columns):
         return
-    if np.array_equal(np.asarray(X[name]), np.asarray(y)):
+    frame: DataFrame = X
+    if np.array_equal(np.asarray(frame[name]), np.asarray(y)):
         warn_at_caller(f"X has the column {name!r}, which is the target: leave it out, X.drop(columns={name!r})")
 
 
@@ -52,11 +76,11 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     _: KW_ONLY
     loss: str | Loss = "squared"
     l2: float | None = None
-    solver: Any = "auto"
-    include: Any = None
-    exclude: Any = None
-    groups: Any = None
-    bounds: Any = None
+    solver: str | Solver = "auto"
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    groups: GroupsLike = None
+    bounds: BoundsLike = None
     sum_to: float | None = None
     fit_intercept: bool = True
     standardize: bool = True
@@ -64,9 +88,9 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     tol: float | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """An instance; a parameter that there is not gets the name of the one that does what was meant."""
         check_keywords(cls, kwargs)
         return super().__new__(cls)
@@ -75,15 +99,26 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """The ridge for ``l2=None``: that of the loss."""
         return self._loss().ridge
 
-    def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def _validate(
+        self, X: MatrixLike, y: ArrayLike | None, **checks: Unpack[InputChecks]
+    ) -> tuple[StoredMatrix, Array]:
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
-        return self._read(X, y, ensure_all_finite=False, **kwargs)
+        return self._read(X, y, ensure_all_finite=False, **checks)
 
-    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
-        return validate(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
+    def _read(
+        self, X: MatrixLike, *y: ArrayLike | None, ensure_all_finite: bool = True, **checks: Unpack[InputChecks]
+    ) -> Any:
+        return validate(self, X, *y, accept_sparse=("csr", "csc"), ensure_all_finite=ensure_all_finite, **checks)
 
-    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
+    def _read_fit_input(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        offset: ArrayLike | None,
+        engine: "Engine | None",
+    ) -> ValidatedInput:
         """The validated arguments of ``fit``, with rows on the workers of an engine if there is one."""
         refuse_names_for_rows(X, y)
         _warn_target_among_columns(X, y)
@@ -93,7 +128,9 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         inputs = self._validate_fit_input(X, y, sample_weight, offset)
         return inputs if engine is None else inputs.to_engine(engine)
 
-    def _as_source(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Source:
+    def _as_source(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> Source:
         """The arguments of ``fit``, checked: arrays and frames are a source of rows like any other."""
         X = opened(X)
         if isinstance(X, Source):
@@ -104,7 +141,9 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         frame = X if hasattr(X, "columns") else None  # splitters and scorers see the user's frame
         return Arrays(read, y, sample_weight, offset, getattr(self, "feature_names_in_", None), frame)
 
-    def _scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Any, Array, Any]:
+    def _scored(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> tuple[ArrayLike | None, Array, ArrayLike | None]:
         """Targets, predictions and weights of the rows that ``score`` is given."""
         X = opened(X)
         if isinstance(X, Source):
@@ -115,13 +154,15 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
 
     if TYPE_CHECKING:  # defined by Regression and Classification
 
-        def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput: ...
+        def _validate_fit_input(
+            self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+        ) -> ValidatedInput: ...
 
-        def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, Array]: ...
+        def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[StoredMatrix, Array]: ...
 
-        def predict(self, X: Any, offset: Any = None) -> Array: ...
+        def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array: ...
 
-        def _set_coefficients(self, x: Any, intercept: Any) -> None: ...
+        def _set_coefficients(self, x: Array, intercept: Intercept) -> None: ...
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)
@@ -134,7 +175,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """The name of the loss, also before a fit has found whether there is such a loss."""
         return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
-    def _loss_of(self, multi_output: bool) -> Any:
+    def _loss_of(self, multi_output: bool) -> Loss:
         """The loss, or that of several outputs which goes with it."""
         loss, known = self._loss(), {"squared": Squared, "logistic": Multinomial}
         if not multi_output:
@@ -146,7 +187,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             )
         return known[loss.name]()
 
-    def _eta(self, X: Any, offset: Any = None) -> Array:
+    def _eta(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor with an offset, reading only the chosen columns; data in parts bring their offset."""
         check_is_fitted(self)
         coef, intercept = self._on_support()
@@ -159,22 +200,22 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
         warn_row_order(X, offset=offset)
-        X, places = read_chosen(self, X, self.support_)
-        design = as_design(X)
+        found, places = read_chosen(self, X, self.support_)
+        design = as_design(found)
         eta = predictors(design, places, coef, intercept, offset)
         if not np.isfinite(eta).all():
-            self._refuse_missing(X, places)
+            self._refuse_missing(found, places)
         return eta.astype(design.dtype, copy=False)
 
-    def _refuse_missing(self, X: Any, places: Columns) -> None:
+    def _refuse_missing(self, X: StoredMatrix, places: Columns) -> None:
         """Raise where the chosen columns, at these places of X, hold NaN or infinity."""
         refuse_missing(X[:, places], getattr(self, "feature_names_in_", None), self.support_)
 
-    def _on_support(self) -> tuple[Array, Any]:
+    def _on_support(self) -> tuple[Array, Intercept]:
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
         return self.result_.coef, self.result_.intercept
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """Keep the chosen columns of X.
 
         Parameters
@@ -235,11 +276,11 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )
 
-    def _names_of_coefficients(self) -> Any:
+    def _names_of_coefficients(self) -> Array | None:
         """The names of the columns that have coefficients; None: those of the objective."""
         return getattr(self, "feature_names_in_", None)
 
-    def _class_scores(self, threshold: float = 0.5) -> Any:
+    def _class_scores(self, threshold: float = 0.5) -> ClassScores | None:
         """Scores of a classifier on its training rows."""
         return None
 
@@ -252,14 +293,14 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         reason = getattr(self, "reason_", "")  # of CV estimators
         return (f"{reason}.",) if reason else ()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         f = state.pop("objective_", None)  # it holds the training data
         if f is not None and "_summarised" not in state and f.work * len(self.support_) <= MAX_SUMMARY_WORK:
             state["_summarised"] = (self.result_, self._summary())
         return state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -273,42 +314,30 @@ class AtMostK(SparseModel):
     _: KW_ONLY
     effort: str | None = None
 
+    @describe
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        callback: Any = None,
-        checkpoint: Any = None,
-        engine: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+        checkpoint: FilePath | None = None,
+        engine: "Engine | None" = None,
+    ) -> Self:
         """Select at most k features and fit the model on them.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
-            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
-            active client.
-        y : array of shape (n,) or (n, q), or None, default None
-            Responses or labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            Added to the linear predictor.
+        {fit_rows}
         callback : callable or None, default None
             Called with a Record after each iteration; a true return value stops the search.
         checkpoint : path or None, default None
             A file from which a fit that was killed goes on, see :func:`pursuit.solve`.
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            Whose workers hold the rows; rows that are here are sent to them.
+        {engine}
 
-        Returns
-        -------
-        estimator
-            This estimator, fitted.
+        {fitted}
         """
         self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._set_coefficients(self.result_.x, self.result_.intercept)
@@ -316,25 +345,24 @@ class AtMostK(SparseModel):
 
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
+    @describe
     def objective(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, engine: Any = None
-    ) -> Any:
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        engine: "Engine | None" = None,
+    ) -> GLM:
         """Return the :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
 
         For :func:`pursuit.solve`, :func:`pursuit.path` and :func:`pursuit.certify` on the data of an estimator.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            As in ``fit``.
-        y : array of shape (n,) or (n, q), or None, default None
-            As in ``fit``.
-        sample_weight : array of shape (n,) or None, default None
-            As in ``fit``.
-        offset : array of shape (n,) or None, default None
-            As in ``fit``.
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            As in ``fit``.
+        {fit_rows}
+        {engine}
 
         Returns
         -------
@@ -353,14 +381,16 @@ class AtMostK(SparseModel):
         twin = copy.copy(self)  # which learns the names of columns and classes
         return twin._objective(twin._read_fit_input(X, y, sample_weight, offset, engine))
 
-    def _objective(self, inputs: ValidatedInput) -> Any:
+    def _objective(self, inputs: ValidatedInput) -> GLM:
         loss = self._loss_of(inputs.multi_output)
         with threads(self.n_jobs):
             data = inputs.data(loss)
             self.l2_ = self._default_l2(data) if self.l2 is None else check_number(self.l2, "l2")
             return GLM(data, loss=loss, l2=self.l2_, fit_intercept=self.fit_intercept, standardize=self.standardize)
 
-    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+    def _fit(
+        self, inputs: ValidatedInput, callback: Callable[..., object] | None = None, checkpoint: FilePath | None = None
+    ) -> None:
         """Solve on validated data and store the model."""
         check_k(self.k)
         objective, allowed = self._objective(inputs), SparseSet.of(self)

@@ -2,19 +2,21 @@
 
 import time
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from .._utils.progress import progress_callback
 from .._utils.row_order import warn_row_order
-from .._utils.types import Array, Columns, Vector
-from .._utils.validation import check_choice, check_number, check_weights
+from .._utils.types import Array, ArrayLike, Columns, Folds, Intercept, MatrixLike, Vector
+from .._utils.validation import check_choice, check_weights
 from ..data.sources import predictors
-from ..engines import TimeUpError, threads, until
+from ..engines import threads, time_limited
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import explained_share
@@ -38,7 +40,11 @@ from ..selection import (
 from .base import SparseModel
 from .callbacks import CallbackSupportMixin, fold_callback, with_callbacks
 from .inputs import ValidatedInput
+from .parameter_docs import describe
 from .scoring import FoldScorer
+
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
 
 RULES = ("min", "0.5se", "1se", *CRITERIA)
 GOALS = {"predict": ("0.5se", "project"), "explain": ("1se", "none")}  # rule and combine, unless they are given
@@ -70,52 +76,39 @@ class HeldOut(NamedTuple):
 class SparseModelCV(CallbackSupportMixin, SparseModel):
     """A GLM whose number of features is chosen."""
 
-    ks: Any = None
+    ks: Iterable[int] | int | None = None
     _: KW_ONLY
     gamma: float | None = None
-    cv: Any = 10
+    cv: Folds = 10
     goal: str = "predict"
     rule: str | None = None
     combine: str | None = None
-    scoring: Any = None
+    scoring: str | Callable[..., float] | None = None
 
     @with_callbacks
+    @describe
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        cv_groups: Any = None,
-        callback: Any = None,
-        engine: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        cv_groups: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+        engine: "Engine | None" = None,
+    ) -> Self:
         """Choose the number of features and fit.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
-            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
-            active client.
-        y : array of shape (n,) or (n, q), or None, default None
-            Responses or labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            Added to the linear predictor.
-        cv_groups : array of shape (n,) or None, default None
-            Groups of the rows: a number of folds keeps them whole, a splitter gets them.
+        {fit_rows}
+        {cv_groups}
         callback : callable or None, default None
             Called with (folds done, folds).
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            Whose workers hold the rows; rows that are here are sent to them.
+        {engine}
 
-        Returns
-        -------
-        estimator
-            This estimator, fitted.
+        {fitted}
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(
@@ -125,7 +118,9 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
-    def _choose(self, inputs: ValidatedInput, cv_groups: Any, callback: Any, classes: bool) -> None:
+    def _choose(
+        self, inputs: ValidatedInput, cv_groups: ArrayLike | None, callback: Callable[..., object] | None, classes: bool
+    ) -> None:
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.goal, "goal", tuple(GOALS))
         rule, combine = GOALS[self.goal]
@@ -143,19 +138,14 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             raise TypeError(f"callback must be a function of (folds done, folds), True for a bar, or None; got {kind}")
         loss = self._loss_of(inputs.multi_output)
         began = time.perf_counter()
-        end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
+        unfinished = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
+        limited = time_limited(self.time_limit, unfinished, "fewer ks, or one l2")
         bar = progress_callback(callback, "folds")
-        with threads(self.n_jobs), np.errstate(all="ignore"), until(end), bar as on_fold:
-            f: Any = GLM(
+        with threads(self.n_jobs), np.errstate(all="ignore"), limited, bar as on_fold:
+            f: GLM = GLM(
                 inputs.data(loss), loss=loss, l2=1.0, fit_intercept=self.fit_intercept, standardize=self.standardize
             )
-            try:
-                problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
-            except TimeUpError:
-                what = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
-                raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before {what}; allow more, or give fewer ks, or one l2"
-                ) from None
+            problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
         if chosen.ended_early:
             chosen.notes.append(chosen.ended_early)
             warnings.warn(f"{type(self).__name__}: {chosen.ended_early}", ConvergenceWarning, stacklevel=3)
@@ -163,8 +153,13 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             self._store(problem, f, chosen, began)
 
     def _run_selection(
-        self, f: Any, inputs: ValidatedInput, cv_groups: Any, callback: Any, classes: bool
-    ) -> tuple[Problem, Any, Chosen]:
+        self,
+        f: GLM,
+        inputs: ValidatedInput,
+        cv_groups: ArrayLike | None,
+        callback: Callable[..., object] | None,
+        classes: bool,
+    ) -> tuple[Problem, GLM, Chosen]:
         """The selection problem, the objective of all rows with the ridge of refits, and the choice."""
         y, weights = inputs.y(), inputs.weights()
         c = check_weights(weights, len(y))
@@ -208,7 +203,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
         return problem, f, chosen
 
-    def _make_problem(self, f: Any, n: float) -> Problem:
+    def _make_problem(self, f: GLM, n: float) -> Problem:
         """The selection problem of n rows that count."""
         return Problem(
             f.data.raw,
@@ -220,16 +215,24 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             {"max_iter": self.max_iter, "tol": self.tol},
         )
 
-    def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
+    def _make_folds(
+        self, problem: Problem, pairs: Sequence[tuple[Columns, Columns]], weights: Vector, counts: Vector
+    ) -> list[Fold]:
         """The training and held-out data of every pair of rows."""
         return folds(problem.data, pairs, weights, counts)
 
-    def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
+    def _make_scorer(
+        self,
+        inputs: ValidatedInput,
+        y: Array,
+        weights: Vector | None,
+        pairs: Sequence[tuple[Columns, Columns]],
+    ) -> FoldScorer:
         """The scores of the models of folds by ``scoring``."""
         return FoldScorer(self, inputs, y, weights, pairs)
 
     def _score_classes(
-        self, f: Any, inputs: ValidatedInput, y: Array, tests: Any, chosen: Chosen
+        self, f: GLM, inputs: ValidatedInput, y: Array, tests: Sequence[Columns], chosen: Chosen
     ) -> ClassScores | None:
         """Scores of the folds' models of the chosen size on the rows that each left out."""
         whole = f.data.whole and f.data.raw.design.shape[1] == self.n_features_in_  # not those of a basis
@@ -250,7 +253,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         codes = np.searchsorted(self.classes_, y)
         return class_scores(codes, eta, self.classes_, weights=weights, probabilities=self._loss().name == "logistic")
 
-    def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
+    def _store(self, problem: Problem, f: GLM, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
         self.combine_ = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
@@ -303,7 +306,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             return HeldOut(float(table["mean_loss"][i]), "loss", float(table["std_error"][i]), folds)
         return HeldOut(known.share, known.unit, float(table["std_error"][i]) / known.height, folds)
 
-    def _set_model(self, support: Columns, coef: Array, intercept: Any, p: int, dtype: Any) -> None:
+    def _set_model(self, support: Columns, coef: Array, intercept: Intercept, p: int, dtype: DTypeLike) -> None:
         """Set the predicting coefficients, in the units of X."""
         self.support_, self._dtype = support, dtype
         self._predicts = coef, intercept
@@ -313,9 +316,9 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
     if TYPE_CHECKING:  # defined by Regression and Classification
 
-        def _set_coefficients(self, x: Any, intercept: Any) -> None: ...
+        def _set_coefficients(self, x: Array, intercept: Intercept) -> None: ...
 
-    def _on_support(self) -> tuple[Array, Any]:
+    def _on_support(self) -> tuple[Array, Intercept]:
         return self._predicts
 
     def _explain_choice(self, chosen: Chosen) -> str:

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+F = TypeVar("F")
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -14,7 +16,7 @@ except ImportError:  # an older scikit-learn
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing to support."""
 
-    def with_callbacks(method: Any) -> Any:
+    def with_callbacks(method: F) -> F:
         return method
 
 

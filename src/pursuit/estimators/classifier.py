@@ -1,5 +1,6 @@
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -9,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._utils.labels import as_labels, distinct_labels
+from .._utils.types import Array, ArrayLike, Intercept, MatrixLike, StoredMatrix
 from .._utils.validation import check_number, format_list
 from ..data import Data
 from ..data.sources import predictors
@@ -17,7 +19,10 @@ from ..reports.class_scores import ClassScores, class_scores
 from ..selection.ridge_scale import default_ridge
 from .base import AtMostK, SparseModel
 from .inputs import ValidatedInput
-from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS
+from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, describe
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 def _has_probabilities(estimator: "Classification") -> bool:
@@ -61,9 +66,11 @@ class Classification(ClassifierMixin, SparseModel):
     targets: ClassVar[tuple[str, ...]] = ("binary",)
 
     loss: str | Loss = "logistic"
-    class_weight: Any = None
+    class_weight: str | Mapping[Hashable, float] | None = None
 
-    def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
+    def _validate_fit_input(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> ValidatedInput:
         """Codes of the classes are the targets (more than two: a column each)."""
         source = self._as_source(X, y, sample_weight, offset)
         self.classes_, share = source.classes()
@@ -73,10 +80,10 @@ class Classification(ClassifierMixin, SparseModel):
         factors = None if self.class_weight is None else self._class_weights(share)
         return ValidatedInput(source, self._is_multiclass(), self.classes_, factors)
 
-    def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = self._validate(X, y if y is None else as_labels(y))
-        check_labels(y)
-        return X, y
+    def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[StoredMatrix, Array]:
+        found, labels = self._validate(X, y if y is None else as_labels(y))
+        check_labels(labels)
+        return found, labels
 
     def _is_multiclass(self) -> bool:
         """Whether there are more than two classes."""
@@ -88,7 +95,7 @@ class Classification(ClassifierMixin, SparseModel):
             )
         return many
 
-    def _set_coefficients(self, x: Any, intercept: Any) -> None:
+    def _set_coefficients(self, x: Array, intercept: Intercept) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
         self.coef_ = np.atleast_2d(x.T).astype(self._dtype, copy=False)
         self.intercept_ = np.atleast_1d(intercept).astype(self._dtype)
@@ -118,19 +125,23 @@ class Classification(ClassifierMixin, SparseModel):
             raise ValueError(f"{words}; its classes are {format_list(map(repr, known))}")
         return np.array([factors.get(label, 1.0) for label in known])
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
+    @describe
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
         """Score the predictions of X by the share of rows whose class is predicted.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; data in parts bring their own y, weights and offset.
+        {scored_rows}
         y : array of shape (n,) or None, default None
             The labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            As in ``predict``.
+        {score_weights}
 
         Returns
         -------
@@ -140,15 +151,11 @@ class Classification(ClassifierMixin, SparseModel):
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(accuracy_score(targets, predictions, sample_weight=weights))
 
-    def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
+    @describe
+    def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Compute the linear predictor.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added as at ``fit``; here and in all that follows from it.
+        {class_rows}
 
         Returns
         -------
@@ -157,39 +164,25 @@ class Classification(ClassifierMixin, SparseModel):
         """
         return self._eta(X, offset)
 
-    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
+    @describe
+    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the most likely class.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n,)
-            Labels, as in ``classes_``.
+        {labels}
         """
         eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
+    @describe
+    def predict_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the probabilities of the classes (logistic loss).
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
@@ -197,20 +190,13 @@ class Classification(ClassifierMixin, SparseModel):
         return np.column_stack([expit(-eta), expit(eta)])
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
+    @describe
+    def predict_log_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
@@ -246,7 +232,7 @@ class Classification(ClassifierMixin, SparseModel):
         positive = f"Positive coefficients speak for class {self.classes_[1]}."
         return (*([positive] if len(self.classes_) == 2 else []), *super()._notes())
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._loss_name() == "logistic"
         return tags

@@ -3,18 +3,37 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._utils.column_names import get_column_names, refuse_kinds, refuse_missing, refuse_text
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
 from .._utils.validation import check_mask, check_weights
 from ..data import Data, Source, placed
+from ..losses import Loss
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from ..engines.dask import Dask as Engine
+
+T = TypeVar("T")
 
 FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class InputChecks(TypedDict, total=False):
+    """Options of scikit-learn's ``validate_data``."""
+
+    ensure_min_samples: int
+    ensure_min_features: int
+    multi_output: bool
+    reset: bool
+    y_numeric: bool
 
 
 @dataclass(frozen=True)
@@ -31,7 +50,7 @@ class ValidatedInput:
     factors: Vector | None = None
     convert: Callable[[Data], Data] | None = None
 
-    def data(self, loss: Any) -> Data:
+    def data(self, loss: Loss) -> Data:
         """The data under a loss."""
         data = self.source.bound(loss, self.classes, self.factors)
         return data if self.convert is None else self.convert(data)
@@ -47,18 +66,18 @@ class ValidatedInput:
         own = check_weights(self.source.weights(), self.source.shape[0])  # no longer counts of repeated rows
         return own * self.factors[np.searchsorted(self.classes, self.source.targets())]
 
-    def to_engine(self, engine: Any) -> "ValidatedInput":
+    def to_engine(self, engine: "Engine") -> "ValidatedInput":
         """The same with the data's rows on the workers of an engine."""
         return replace(self, convert=lambda data: placed(data, engine))
 
 
-def refuse_beside_source(*others: Any) -> None:
+def refuse_beside_source(*others: object) -> None:
     """Raise where y, weights or an offset come beside data in parts, which have their own."""
     if any(other is not None for other in others):
         raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
 
 
-def check_source_columns(estimator: Any, source: Source, reset: bool) -> None:
+def check_source_columns(estimator: "BaseEstimator", source: Source, reset: bool) -> None:
     """Take the columns' number and names from data in parts, or compare them with those of ``fit``."""
     names, known = source.names, getattr(estimator, "feature_names_in_", None)
     if reset:
@@ -76,11 +95,22 @@ def check_source_columns(estimator: Any, source: Source, reset: bool) -> None:
         raise ValueError("the parts have other column names than those seen at fit, or another order of them")
 
 
-def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+def validate(
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    *y: ArrayLike | None,
+    accept_sparse: bool | tuple[str, ...] = False,
+    ensure_all_finite: bool = True,
+    **checks: Unpack[InputChecks],
+) -> Any:
     """scikit-learn's validation (``validate_data``), with the names of columns that hold text or dates."""
-    reset = kwargs.get("reset", True)
-    least = kwargs.get("ensure_min_samples", 1), kwargs.get("ensure_min_features", 1)
-    if _needs_no_conversion(X, y, least) and (reset or _has_columns(estimator, X.shape[1])):
+    reset = checks.get("reset", True)
+    least = checks.get("ensure_min_samples", 1), checks.get("ensure_min_features", 1)
+    if (
+        isinstance(X, np.ndarray)
+        and _needs_no_conversion(X, y, least)
+        and (reset or _has_columns(estimator, X.shape[1]))
+    ):
         if reset:
             estimator.n_features_in_ = X.shape[1]
             vars(estimator).pop("feature_names_in_", None)
@@ -88,10 +118,11 @@ def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
     check_mask(X, "X")
     get_column_names(X)  # of which no two may be the same
     refuse_kinds(X)
-    return _convert(X, partial(validate_data, estimator, X, *y, dtype=(np.float64, np.float32), **kwargs))
+    dtypes, kept = (np.float64, np.float32), {"accept_sparse": accept_sparse, "ensure_all_finite": ensure_all_finite}
+    return _convert(X, partial(validate_data, estimator, X, *y, dtype=dtypes, **kept, **checks))
 
 
-def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]:
+def read_chosen(estimator: "BaseEstimator", X: MatrixLike, columns: Columns) -> tuple[StoredMatrix, Columns]:
     """Validate the rows to predict, of which only some ``columns`` matter; their places in what is returned.
 
     The other columns of a data frame are not read: they may hold text and missing values, and may be absent. Arrays,
@@ -106,16 +137,17 @@ def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]
     only_chosen = len(chosen) > 0 and set(chosen) <= set(names) < set(known)
     if not only_chosen:
         validate_data(estimator, X, reset=False, skip_check_array=True)  # names, their order and their number
+    frame: DataFrame = X
     if not chosen:
-        return np.zeros((X.shape[0], 1)), columns
-    kept = X[chosen]
+        return np.zeros((len(frame), 1)), columns
+    kept = frame[chosen]
     refuse_kinds(kept)
     dtypes = (np.float64, np.float32)
     found = _convert(kept, partial(check_array, kept, dtype=dtypes, accept_sparse=("csr",), ensure_all_finite=False))
     return found, np.arange(len(chosen))
 
 
-def _convert(X: Any, convert: Callable[[], Any]) -> Any:
+def _convert(X: MatrixLike, convert: Callable[[], T]) -> T:
     """What a conversion to numbers returns; its errors name the columns."""
     try:
         return convert()
@@ -128,7 +160,7 @@ def _convert(X: Any, convert: Callable[[], Any]) -> Any:
         raise
 
 
-def _needs_no_conversion(X: Any, y: tuple[Any, ...], least: tuple[int, int]) -> bool:
+def _needs_no_conversion(X: MatrixLike, y: tuple[object, ...], least: tuple[int, int]) -> bool:
     """Whether validation would return its arguments: NumPy arrays of numbers, one finite target per row.
 
     For small data scikit-learn's own way to that answer takes as long as a fit. ``least``: rows and columns.
@@ -145,14 +177,16 @@ def _needs_no_conversion(X: Any, y: tuple[Any, ...], least: tuple[int, int]) -> 
     return True
 
 
-def _has_columns(estimator: Any, count: int) -> bool:
+def _has_columns(estimator: "BaseEstimator", count: int) -> bool:
     """Whether an estimator was fitted on so many columns without names."""
     return getattr(estimator, "n_features_in_", None) == count and not hasattr(estimator, "feature_names_in_")
 
 
-def validate_dense(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+def validate_dense(
+    estimator: "BaseEstimator", X: MatrixLike, *y: ArrayLike | None, **checks: Unpack[InputChecks]
+) -> Any:
     """A dense array of finite numbers in double precision, with y where one is given."""
-    found = validate(estimator, X, *y, ensure_all_finite=False, **kwargs)
+    found = validate(estimator, X, *y, ensure_all_finite=False, **checks)
     X, *rest = found if y else (found,)
     refuse_missing(X, getattr(estimator, "feature_names_in_", None))
     X = np.ascontiguousarray(X, dtype=np.float64)

@@ -1,26 +1,32 @@
 """What a fitted linear model can be turned into: a report, an explanation, a model of scikit-learn, SQL."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.docs import describe_export
+from .._utils.types import Array, ArrayLike, Callback, Columns, FilePath, HasShape, Intercept, MatrixLike
 from ..designs import as_design
 from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from .inputs import read_chosen
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def one_row(row: Any) -> Any:
+
+def one_row(row: MatrixLike) -> HasShape:
     """The row that is explained, as a table of one row."""
-    if not (hasattr(row, "columns") or hasattr(row, "tocsr")):
-        row = np.asarray(row)
-        row = row.reshape(1, -1) if row.ndim == 1 else row
-    if len(row.shape) != 2 or row.shape[0] != 1:
-        number = row.shape[0] if len(row.shape) == 2 else f"an array of shape {row.shape}"
+    table = cast(HasShape, row) if hasattr(row, "columns") or hasattr(row, "tocsr") else np.asarray(row)
+    if isinstance(table, np.ndarray) and table.ndim == 1:
+        table = table.reshape(1, -1)
+    if len(table.shape) != 2 or table.shape[0] != 1:
+        number = table.shape[0] if len(table.shape) == 2 else f"an array of shape {table.shape}"
         raise ValueError(f"row must be one row, got {number}; explain them one by one")
-    return row
+    return table
 
 
 class ModelReport:
@@ -28,9 +34,9 @@ class ModelReport:
 
     def report(
         self,
-        path: Any,
-        X: Any = None,
-        y: Any = None,
+        path: FilePath,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
         title: str | None = None,
         target: str = "y",
@@ -42,8 +48,8 @@ class ModelReport:
         time_limit: float = 10.0,
         random_state: int = 0,
         command: str | None = None,
-        progress: Any = None,
-    ) -> Any:
+        progress: Callback = None,
+    ) -> Path:
         """Write a report about the fitted model: one HTML file that needs no network and no other file.
 
         It holds the features in words and numbers (of an additive model with their curves), the score on held-out
@@ -115,26 +121,21 @@ class ModelOutputs(ModelReport):
     """Methods of estimators that hand a fitted linear model on."""
 
     if TYPE_CHECKING:  # defined by SparseModel and below it
-        support_: Any
+        support_: Columns
 
-        def predict(self, X: Any) -> Any: ...
+        def predict(self, X: MatrixLike) -> Array: ...
 
         def summary(self) -> Summary: ...
 
-        def _on_support(self) -> tuple[Any, Any]: ...
+        def _on_support(self) -> tuple[Array, Intercept]: ...
 
         def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
 
-    def to_sklearn(self) -> Any:
+    @describe_export
+    def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
-        It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
-        to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
-
-        Returns
-        -------
-        LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
-            By the loss: squared and Huber, Poisson, logistic, hinges.
+        {to_sklearn}
 
         Raises
         ------
@@ -152,14 +153,11 @@ class ModelOutputs(ModelReport):
         check_is_fitted(self)
         return import_module("pursuit.io.files").as_model(self).to_sklearn()
 
+    @describe_export
     def to_sql(self, output: str = "prediction") -> str:
         """Return the model as one SQL expression over its columns.
 
-        Parameters
-        ----------
-        output : {"prediction", "probability", "decision"}, default "prediction"
-            What the expression gives: the class or the mean response; the probability of the second class (logistic
-            loss); the linear predictor.
+        {to_sql}
 
         Returns
         -------
@@ -183,7 +181,7 @@ class ModelOutputs(ModelReport):
         check_is_fitted(self)
         return import_module("pursuit.io.files").as_model(self).to_sql(output)
 
-    def explain(self, row: Any) -> Explanation:
+    def explain(self, row: MatrixLike) -> Explanation:
         """Split one prediction into the contributions of the features.
 
         Parameters

@@ -1,5 +1,7 @@
 """Paragraphs about parameters and attributes that the docstrings of estimators share."""
 
+from .._utils.docs import fill_docstring
+
 SPARSE_SET_PARAMETERS = """include, exclude : sequence of int or str, mask or None, default None
         Columns (indices, names, or a mask) that must, must not be chosen; those included count in k.
     groups : sequence, dict, "prefix" or None, default None
@@ -63,3 +65,53 @@ ATTRIBUTES = """coef_, intercept_ : array
 
 CLASS_PARAMETERS = """class_weight : dict, "balanced" or None, default None
         Multiplies the weights of each class, in fits and in held-out losses."""
+
+_CHOSEN_ROWS = """X : array, data frame, sparse matrix or data in parts, shape (n, p)
+    The rows; of a data frame only the chosen columns are read."""
+
+_CLASS_OFFSET = """offset : array of shape (n,) or (n, classes), or None, default None
+    Added to the linear predictor as at ``fit``."""
+
+_WEIGHTS = """sample_weight : array of shape (n,) or None, default None
+    Weights of the rows."""
+
+METHOD_PARAGRAPHS = {
+    "fit_rows": f"""X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
+    The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring their own
+    y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the active client.
+y : array of shape (n,) or (n, q), or None, default None
+    Responses or labels.
+{_WEIGHTS}
+offset : array of shape (n,) or None, default None
+    Added to the linear predictor.""",
+    "engine": """engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+    Whose workers hold the rows; rows that are here are sent to them.""",
+    "cv_groups": """cv_groups : array of shape (n,) or None, default None
+    Groups of the rows: a number of folds keeps them whole, a splitter gets them.""",
+    "chosen_rows": _CHOSEN_ROWS,
+    "class_rows": f"Parameters\n----------\n{_CHOSEN_ROWS}\n{_CLASS_OFFSET}",
+    "scored_rows": """X : array, data frame, sparse matrix or data in parts, shape (n, p)
+    The rows; data in parts bring their own y, weights and offset.""",
+    "score_weights": f"""{_WEIGHTS}
+offset : array of shape (n,) or None, default None
+    As in ``predict``.""",
+    "dense_rows": """X : array or data frame of shape (n, p)
+    The rows.""",
+    "no_target": """y : None
+    Not used, for scikit-learn's conventions.""",
+    "weights": _WEIGHTS,
+    "probabilities": """Returns
+-------
+array of shape (n, classes)
+    A column per class, in the order of ``classes_``.""",
+    "labels": """Returns
+-------
+array of shape (n,)
+    Labels, as in ``classes_``.""",
+    "fitted": """Returns
+-------
+estimator
+    This estimator, fitted.""",
+}
+
+describe = fill_docstring(METHOD_PARAGRAPHS)

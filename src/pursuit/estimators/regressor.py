@@ -1,16 +1,23 @@
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from .._utils.row_order import warn_at_caller
+from .._utils.types import Array, ArrayLike, FilePath, Intercept, MatrixLike, StoredMatrix
 from .._utils.validation import check_array, check_flag, check_offset, check_shape
-from ..data import is_dask
+from ..data import Arrays, is_dask
 from .base import WARNING_STATUSES, AtMostK, SparseModel
 from .inputs import ValidatedInput
-from .parameter_docs import ATTRIBUTES, PARAMETERS
+from .parameter_docs import ATTRIBUTES, PARAMETERS, describe
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from ..engines.dask import Dask as Engine
 
 OPTIMALITIES = ("none", "stationary", "swap_stationary", "swap_optimal")  # from the weakest to the strongest
 
@@ -20,23 +27,25 @@ class Regression(RegressorMixin, SparseModel):
 
     targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
-    def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
+    def _validate_fit_input(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> ValidatedInput:
         source = self._as_source(X, y, sample_weight, offset)
         return ValidatedInput(source, source.outputs > 0)
 
-    def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[StoredMatrix, Array]:
         if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
             y = check_array(y, "y")  # scikit-learn would turn text into numbers
-        X, y = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
-        self._warn_two_classes(y)
-        return X, y
+        found, targets = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
+        self._warn_two_classes(targets)
+        return found, targets
 
-    def _set_coefficients(self, x: Any, intercept: Any) -> None:
+    def _set_coefficients(self, x: Array, intercept: Intercept) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
         self.coef_ = x.T.astype(self._dtype, copy=False)
         self.intercept_ = np.asarray(intercept, self._dtype)[()]  # a number, or one per response
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self._takes_several_responses()
         return tags
@@ -54,13 +63,13 @@ class Regression(RegressorMixin, SparseModel):
         """Whether the loss takes several responses."""
         return self._loss_name() == "squared"
 
-    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
+    @describe
+    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the mean response (for Poisson, exp of the linear predictor).
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
+        {chosen_rows}
         offset : array of shape (n,) or None, default None
             Added to the linear predictor as at ``fit``; without it nothing is, so that a Poisson model with the
             logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in parts bring their own
@@ -73,19 +82,23 @@ class Regression(RegressorMixin, SparseModel):
         """
         return self._loss().predict(self._eta(X, offset))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
+    @describe
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
         """Score the predictions of X by R2.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; data in parts bring their own y, weights and offset.
+        {scored_rows}
         y : array of shape (n,) or (n, q), or None, default None
             The responses.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            As in ``predict``.
+        {score_weights}
 
         Returns
         -------
@@ -134,15 +147,15 @@ class SparseRegressor(Regression, AtMostK):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        callback: Any = None,
-        checkpoint: Any = None,
-        engine: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+        checkpoint: FilePath | None = None,
+        engine: "Engine | None" = None,
+    ) -> Self:
         self.__dict__.pop("results_", None)
         one = self.shared is True or y is None or isinstance(y, str) or len(check_shape(y, "y")) < 2
         if check_flag(self.shared, "shared") or one:
@@ -151,7 +164,7 @@ class SparseRegressor(Regression, AtMostK):
             )
         if checkpoint is not None or engine is not None or is_dask(X):
             raise TypeError("shared=False fits a model to each response, from arrays: leave checkpoint and engine out")
-        source: Any = self._read_fit_input(X, y, sample_weight, offset, None).source
+        source = cast(Arrays, self._read_fit_input(X, y, sample_weight, offset, None).source)
         Y = np.asarray(source.targets())
         shift = check_offset(offset, len(Y), Y.shape[1])
         shifts = [None] * Y.shape[1] if shift is None else np.broadcast_to(shift, Y.shape).T
@@ -165,12 +178,14 @@ class SparseRegressor(Regression, AtMostK):
     fit.__doc__ = AtMostK.fit.__doc__
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
-    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+    def _fit(
+        self, inputs: ValidatedInput, callback: Callable[..., object] | None = None, checkpoint: FilePath | None = None
+    ) -> None:
         if inputs.multi_output and not self.shared:
             raise ValueError("shared=False needs y as an array: data in parts with several responses share features")
         super()._fit(inputs, callback, checkpoint)
 
-    def _join(self, models: list[Any]) -> None:
+    def _join(self, models: Sequence["SparseRegressor"]) -> None:
         """Store the models of single responses as one."""
         self.results_ = results = tuple(model.result_ for model in models)
         self.support_ = support = np.unique(np.concatenate([result.support for result in results]))

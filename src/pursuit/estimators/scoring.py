@@ -1,15 +1,19 @@
 """scikit-learn scores of the models of folds."""
 
 import copy
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from .._utils.types import Array, Vector
+from .._utils.types import Array, ArrayLike, Columns, Vector
 from .._utils.validation import first_line
 from ..selection import Models
 from .inputs import ValidatedInput
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 MIN_WEIGHT_SCALE = 1e-100  # weights below it, and above its inverse, are rescaled
 
@@ -17,7 +21,14 @@ MIN_WEIGHT_SCALE = 1e-100  # weights below it, and above its inverse, are rescal
 class FoldScorer:
     """A scikit-learn scorer for models of folds, whose test rows are ``pairs[v][1]``."""
 
-    def __init__(self, estimator: Any, inputs: ValidatedInput, y: Any, sample_weight: Any, pairs: Any) -> None:
+    def __init__(
+        self,
+        estimator: "BaseEstimator",
+        inputs: ValidatedInput,
+        y: Array,
+        sample_weight: ArrayLike | None,
+        pairs: Sequence[tuple[Columns, Columns]],
+    ) -> None:
         self.scorer, self.inputs, self.y = check_scoring(estimator, estimator.scoring), inputs, y
         self.columns = inputs.source.shape[1]
         self.tests = [test for _, test in pairs]

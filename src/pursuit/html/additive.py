@@ -1,6 +1,6 @@
 """The page of an additive model: the curves of its features in place of coefficients."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -12,6 +12,7 @@ from ..estimators.additive.bands import bootstrap_bands
 from ..estimators.additive.summary import proof_sentence
 from ..objectives.sparse_set import SparseSet
 from ..paths import path
+from ..solving.result import Result
 from .content import (
     MAX_PATH_SIZE,
     MAX_SENTENCES,
@@ -26,7 +27,7 @@ from .content import (
     reproduction,
     rival_sentences,
 )
-from .page import bullets, caveats, paragraphs, section, table
+from .page import Cell, bullets, caveats, paragraphs, section, table
 from .page import cross_validation as cross_validation_section
 from .page import diagnostics as diagnostics_section
 from .page import heading as heading_section
@@ -36,6 +37,9 @@ from .page import path as path_section
 from .page import reproduction as reproduction_section
 from .page import stability as stability_section
 from .pictures import curve_legend, curve_picture
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 MAX_CURVES = 24  # features whose curve is drawn, those with the largest ranges
 CURVE_POINTS = 61  # of a curve in the page
@@ -100,7 +104,7 @@ def _effect_unit(content: Keywords) -> str:
     return target if loss in ("squared", "huber") else f"logarithm of {target}" if loss == "poisson" else "predictor"
 
 
-def _outputs(model: Any) -> list[str]:
+def _outputs(model: "BaseEstimator") -> list[str]:
     """Names of the outputs, where there are several."""
     if np.ndim(model.intercept_) == 0:
         return []
@@ -154,7 +158,7 @@ def _curve(about: Subject, effect: Effect) -> Keywords:
     }
 
 
-def _numbers(values: Array) -> list[Any]:
+def _numbers(values: Array) -> list[float | None] | list[list[float | None]]:
     """A list for every output, of one output the numbers themselves."""
     if values.ndim == 1:
         return [json_number(v) for v in values]
@@ -233,10 +237,10 @@ def sizes(content: Keywords, about: Subject) -> None:
 class _Spread:
     """Standard deviations of curves over the training rows."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: "BaseEstimator") -> None:
         self.model, self.moments = model, dict[int, Array]()
 
-    def __call__(self, j: int, result: Any, owner: Vector) -> float:
+    def __call__(self, j: int, result: Result, owner: Vector) -> float:
         basis = self.model.basis_
         if j not in self.moments:
             Z = basis.columns[j].evaluate(self.model._column(j))
@@ -344,7 +348,7 @@ def _ends(curves: list[Keywords]) -> tuple[float, float]:
 
 def _curve_table(curves: list[Keywords], outputs: list[str], measure: str) -> str:
     """The curves as numbers, for readers who do not see pictures."""
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for curve in curves:
         values = curve["marks_y"] if outputs else [curve["marks_y"]]
         rows += [(curve["name"], x, *(v[i] for v in values)) for i, x in enumerate(curve["marks"])]

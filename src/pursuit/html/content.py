@@ -437,7 +437,7 @@ LINEAR_STEPS: tuple[Step, ...] = (
 )
 
 
-def json_number(value: Any) -> float | None:
+def json_number(value: float) -> float | None:
     """A number for JSON: null where it is not finite."""
     number = float(value)
     return float(f"{number:.8g}") if np.isfinite(number) else None

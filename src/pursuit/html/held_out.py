@@ -1,7 +1,7 @@
 """Held-out rows: the model with its number of features fixed, the l1 model, and the model without features."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from .._utils.l1_logistic import l1_logistic_regression
-from .._utils.types import Array, Vector
+from .._utils.types import Array, Columns, Vector
 from .training import TrainingRows, chooses_k, fixed_size
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _LeftOutError(ValueError):
     """Why there is no l1 model to compare with."""
 
 
-def _l1(model: "BaseEstimator", rows: TrainingRows, pairs: list[Any]) -> Contender:
+def _l1(model: "BaseEstimator", rows: TrainingRows, pairs: list[tuple[Columns, Columns]]) -> Contender:
     """The lasso, or l1 logistic regression, with its penalty chosen on the same folds."""
     classes, loss = is_classifier(model), model.objective_.loss.name if hasattr(model, "objective_") else ""
     n, p = rows.X.shape
@@ -172,7 +172,7 @@ class BinaryCurves:
     counts: Vector
 
 
-def binary_curves(y: Array, positive: Any, probability: Vector) -> BinaryCurves:
+def binary_curves(y: Array, positive: object, probability: Vector) -> BinaryCurves:
     """Curves of a classifier of two classes."""
     hit = y == positive
     fpr, tpr, _ = roc_curve(hit, probability)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import TypeAlias
 
 from .._utils.text import format_number
 from .._utils.types import Keywords
 from . import pictures
+
+Cell: TypeAlias = str | float | None  # of a table
 
 CAVEATS = (
     "The features were chosen on the same rows that estimate their coefficients: among {sets} sets of columns this one"
@@ -57,7 +59,7 @@ def bullets(sentences: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else ""
 
 
-def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], sortable: bool = False) -> str:
+def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]], sortable: bool = False) -> str:
     """A table; numbers are rounded for the eye and sorted by their value."""
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
@@ -68,7 +70,7 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], 
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Cell) -> str:
     if isinstance(value, str):
         return f'<td class="name">{escape(value)}</td>'
     if value is None:
@@ -285,7 +287,7 @@ def diagnostics(content: Keywords) -> str:
         curves = content["curves"]
         parts.append(f'<div class="pair">{pictures.roc_picture(curves)}{pictures.calibration_picture(curves)}</div>')
     known = content["confusion"]
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (f"is {label}", *map(float, counts)) for label, counts in zip(known["labels"], known["counts"], strict=True)
     ]
     words = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.types import Vector
 
-MAX_MARKS = 2000  # shapes in one picture: more cannot be told apart, and make a page slow
+MAX_MARKS = 2000  # shapes in one picture: more cannot be distinguished, and make a page slow
 MAX_NAME_LENGTH = 24  # characters of a name that are drawn; the whole name is in the tooltip
 CHARACTER_WIDTH = 6.6  # of the page's font at 12 px, on average, with room to spare
 

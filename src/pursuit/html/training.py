@@ -1,20 +1,22 @@
 """The rows behind a fitted model, and the same model with a fixed number of features."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._utils.column_names import get_column_names
-from .._utils.types import Array, ArrayLike, Keywords, StoredMatrix, Vector
+from .._utils.types import Array, ArrayLike, Columns, Keywords, StoredMatrix, Vector
 from .._utils.validation import require_package
-from ..designs import as_design
+from ..designs import Design, as_design
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.additive.base import CV_ONLY, SparseAdditive
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from ..data import Data
 
 VALUE_TOLERANCE = 1e-6  # share of the null model's loss by which the loss on the same rows may differ: rounding
 
@@ -35,7 +37,7 @@ class TrainingRows:
         known = {"sample_weight": self.weights, "offset": self.offset}
         return {name: value for name, value in known.items() if value is not None}
 
-    def take(self, rows: Any) -> "TrainingRows":
+    def take(self, rows: Columns) -> "TrainingRows":
         """Some of the rows."""
         X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
         weights, offset = (None if v is None else v[rows] for v in (self.weights, self.offset))
@@ -52,25 +54,24 @@ def training_rows(model: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None) 
             "the model no longer refers to its data, which a report needs: call report(path, X, y) with the rows of the"
             " fit"
         )
-    raw: Any = None if f is None else f.data.raw
+    raw = None if f is None else f.data.raw
     own_X = None if raw is None else _features_of_fit(model, raw)
-    held = own_X is not None and hasattr(raw, "rows")
+    own_rows = None if own_X is None else getattr(raw, "rows", None)
     names = column_names(model)
     weights = offset = None
-    if held:
-        rows = raw.rows
-        weights = None if np.ptp(rows.c) <= 1e-12 * float(np.max(rows.c)) else rows.c * len(rows.c)
-        offset = rows.offset if rows.offset is not None and np.any(rows.offset) else None
+    if own_rows is not None:
+        weights = None if np.ptp(own_rows.c) <= 1e-12 * float(np.max(own_rows.c)) else own_rows.c * len(own_rows.c)
+        offset = own_rows.offset if own_rows.offset is not None and np.any(own_rows.offset) else None
     if X is not None:
         given = TrainingRows(X, np.asarray(y), weights, offset, names)
         check_same_rows(model, given)
         return given
-    if not held:
+    if own_rows is None:
         return None
-    return TrainingRows(own_X, _labels(model, raw.rows.y), weights, offset, names)
+    return TrainingRows(own_X, _labels(model, own_rows.y), weights, offset, names)
 
 
-def _features_of_fit(model: "BaseEstimator", raw: Any) -> StoredMatrix:
+def _features_of_fit(model: "BaseEstimator", raw: "Data") -> StoredMatrix:
     """X of the fit; of an additive model the user's features, not the columns of its curves."""
     if not isinstance(model, SparseAdditive):
         return getattr(getattr(raw, "design", None), "X", None)
@@ -118,7 +119,7 @@ def check_same_rows(model: "BaseEstimator", rows: TrainingRows) -> None:
         )
 
 
-def _linear_predictor(model: "BaseEstimator", X: StoredMatrix, design: Any) -> Vector:
+def _linear_predictor(model: "BaseEstimator", X: StoredMatrix, design: Design) -> Vector:
     """Of the plain fit on some rows."""
     result = model.result_
     coef, intercept = np.ravel(result.coef), float(np.ravel(result.intercept)[0])
@@ -135,7 +136,7 @@ def chooses_k(model: "BaseEstimator") -> bool:
     return not hasattr(model, "k") or isinstance(model.k, str)
 
 
-def fixed_size(model: "BaseEstimator") -> Any:
+def fixed_size(model: "BaseEstimator") -> "BaseEstimator":
     """The estimator of a plain fit with as many features as the model has, not fitted."""
     if isinstance(model, SparseAdditive):
         return clone(model).set_params(k=model.k_ if chooses_k(model) else model.k, **dict.fromkeys(CV_ONLY))
@@ -145,7 +146,7 @@ def fixed_size(model: "BaseEstimator") -> Any:
     return kind(**{**shared, "k": getattr(model, "k_", own.get("k"))})
 
 
-def plain_fit(model: "BaseEstimator", rows: TrainingRows | None) -> Any:
+def plain_fit(model: "BaseEstimator", rows: TrainingRows | None) -> "BaseEstimator | None":
     """The model itself, or, where it averages or shrinks, the plain fit with as many features; None without rows."""
     if not chooses_k(model) and (rows is None or hasattr(model, "objective_") or not isinstance(model, SparseAdditive)):
         return model

@@ -29,7 +29,7 @@ from .inputs import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-COLLINEAR_RATIO = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
+COLLINEAR_RATIO = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not distinguished
 
 
 def split_intervals(

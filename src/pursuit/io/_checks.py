@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def read_integer(value: object) -> int:
@@ -35,8 +37,8 @@ def read_flag(value: object) -> bool:
     return value
 
 
-def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    def read_all(value: object) -> list[Any]:
+def list_of(read: Callable[[object], T]) -> Callable[[object], list[T]]:
+    def read_all(value: object) -> list[T]:
         if not isinstance(value, list):
             raise TypeError("a list")
         try:
@@ -47,9 +49,9 @@ def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     return read_all
 
 
-def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def optional(read: Callable[[object], T]) -> Callable[[object], T | None]:
     return lambda value: None if value is None else read(value)
 
 
-def number_or(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def number_or(read: Callable[[object], T]) -> Callable[[object], T | float]:
     return lambda value: read(value) if isinstance(value, list) else read_number(value)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -215,11 +215,11 @@ def _chunk_from_frame(
     return Chunk(X, y, apart.get("weights"), apart.get("offset"), done)
 
 
-def _decompressed(path: Path, raw: BinaryIO) -> Any:
+def _decompressed(path: Path, raw: io.BufferedReader) -> io.BufferedIOBase:
     """The stream of what is in a file, which may be packed."""
     if path.suffix.lower() == ".gz":
         return gzip.GzipFile(fileobj=raw)
-    return bz2.BZ2File(raw) if path.suffix.lower() == ".bz2" else io.BufferedReader(raw)
+    return bz2.BZ2File(raw) if path.suffix.lower() == ".bz2" else raw
 
 
 def _unpack(packed: zipfile.ZipFile, key: str, room: Path) -> Array:

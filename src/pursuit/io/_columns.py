@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pursuit._utils.column_names import refuse_duplicates
-from pursuit._utils.types import Array
+from pursuit._utils.types import Array, StoredMatrix
 from pursuit._utils.validation import format_list, suggestion_clause
 
 
@@ -37,5 +36,5 @@ class RequestedColumns:
         return list(self.columns)
 
 
-Parts = tuple[Any, Array | None, list[str] | None]  # X, target and names of the features, where there are any
+Parts = tuple[StoredMatrix, Array | None, list[str] | None]  # X, target and names of the features, where there are any
 Reader = Callable[[Path, RequestedColumns], Parts]

@@ -7,10 +7,10 @@ import io
 import sys
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pursuit._utils.validation import first_line, format_list, require_package, 
 from pursuit.io._columns import Parts, RequestedColumns
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 
 def read_named(path: Path, requested: RequestedColumns) -> Parts:
@@ -32,7 +32,7 @@ def read_named(path: Path, requested: RequestedColumns) -> Parts:
     return split_frame(path, frame, choose_columns(path, list(frame.columns), requested), requested)
 
 
-def load_frame(path: Path, columns: Sequence[str] | None = None) -> Any:
+def load_frame(path: Path, columns: Sequence[str] | None = None) -> "DataFrame":
     """The whole table of a file with named columns, or some columns of it; "-" is CSV on standard input."""
     pandas = require_package("pandas", "io", f"reading {path}")
     name = path.name.lower()
@@ -52,12 +52,12 @@ def load_frame(path: Path, columns: Sequence[str] | None = None) -> Any:
     return frame[list(columns)]
 
 
-def load_csv(pandas: ModuleType, path: Path) -> Any:
+def load_csv(pandas: ModuleType, path: Path) -> "DataFrame":
     separator = "\t" if ".tsv" in path.name.lower() else ","
     stdin = sys.stdin.buffer.read() if str(path) == "-" else None
     shown = "standard input" if stdin is not None else str(path)
 
-    def source() -> Any:
+    def source() -> Path | BinaryIO:
         return path if stdin is None else io.BytesIO(stdin)
 
     try:
@@ -74,14 +74,14 @@ def load_csv(pandas: ModuleType, path: Path) -> Any:
         raise ValueError(f"{shown} cannot be read as CSV: {first_line(error)}") from error
 
 
-def load_parquet(pandas: ModuleType, path: Path) -> Any:
+def load_parquet(pandas: ModuleType, path: Path) -> "DataFrame":
     file, header = open_parquet(path)
     refuse_duplicates(header, str(path))
     with parquet_errors(path):
         return file.read(columns=header).to_pandas(ignore_metadata=True)
 
 
-def load_feather(pandas: ModuleType, path: Path) -> Any:
+def load_feather(pandas: ModuleType, path: Path) -> "DataFrame":
     pyarrow = require_package("pyarrow", "io", f"reading {path}")
     try:
         return pandas.read_feather(path)
@@ -89,7 +89,7 @@ def load_feather(pandas: ModuleType, path: Path) -> Any:
         raise ValueError(f"{path} cannot be read as Feather: {first_line(error)}") from error
 
 
-def load_excel(pandas: ModuleType, path: Path) -> Any:
+def load_excel(pandas: ModuleType, path: Path) -> "DataFrame":
     """The first sheet, where pandas has a package that reads it."""
     try:
         return pandas.read_excel(path)
@@ -99,7 +99,7 @@ def load_excel(pandas: ModuleType, path: Path) -> Any:
         raise ValueError(f"{path} cannot be read as Excel: {first_line(error)}") from error
 
 
-def load_npy(pandas: ModuleType, path: Path) -> Any:
+def load_npy(pandas: ModuleType, path: Path) -> "DataFrame":
     """A matrix, whose columns are called x0, x1, ...; or a structured array, by its fields."""
     try:
         held = np.load(path, allow_pickle=False)
@@ -110,7 +110,7 @@ def load_npy(pandas: ModuleType, path: Path) -> Any:
     return pandas.DataFrame(held, columns=held.dtype.names or [f"x{j}" for j in range(held.shape[1])])
 
 
-LOADERS: dict[str, Any] = {
+LOADERS: dict[str, Callable[[ModuleType, Path], "DataFrame"]] = {
     ".csv": load_csv,
     ".csv.gz": load_csv,
     ".tsv": load_csv,
@@ -123,7 +123,7 @@ LOADERS: dict[str, Any] = {
 }
 
 
-def _refuse_short_rows(pandas: ModuleType, source: Any, separator: str, shown: str, width: int) -> None:
+def _refuse_short_rows(pandas: ModuleType, source: Path | BinaryIO, separator: str, shown: str, width: int) -> None:
     """Raise where a row has fewer fields than the header: pandas takes those that are not there for missing."""
     with contextlib.ExitStack() as stack:
         if isinstance(source, Path):
@@ -150,7 +150,7 @@ def read_parquet(path: Path, requested: RequestedColumns) -> Parts:
     return split_frame(path, frame, features, requested)
 
 
-def check_header(pandas: ModuleType, source: Any, separator: str, shown: str) -> None:
+def check_header(pandas: ModuleType, source: Path | BinaryIO, separator: str, shown: str) -> None:
     """Raise where a CSV file has two columns of one name: pandas would rename the second."""
     first = pandas.read_csv(source, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
     refuse_duplicates((name for name in first.iloc[0] if name.strip()), shown)
@@ -189,7 +189,7 @@ def split_frame(path: Path, frame: "DataFrame", features: list[str], requested: 
     return X, y, features
 
 
-def read_target(path: Path, column: Any, requested: RequestedColumns) -> Array:
+def read_target(path: Path, column: "Series", requested: RequestedColumns) -> Array:
     called = f"the {requested.role} column {requested.target!r} of {path}"
     missing = int(column.isna().sum())
     if missing:

@@ -3,9 +3,9 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pursuit._utils.progress import progress_callback
 from pursuit._utils.types import Array, Callback
@@ -34,7 +34,7 @@ def convert(
     weights: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] = (),
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     callback: Callback = None,
 ) -> Path:
     """Write a file as a data set on the disk, in bounded memory: a folder for ``pursuit.open_data``.
@@ -42,7 +42,7 @@ def convert(
     Parameters
     ----------
     path : str or Path
-        CSV, TSV, Parquet, LIBSVM or npz, told apart by the suffix (an npz with a CSC matrix is turned in memory).
+        CSV, TSV, Parquet, LIBSVM or npz, by the suffix (an npz with a CSC matrix is turned in memory).
     out : str or Path
         The folder, usually called ``something.pursuit``. It appears when it is complete, and is never half-written.
     target : str or None, default None
@@ -157,5 +157,5 @@ class Labels:
         return own[codes].astype(np.float64)
 
     @property
-    def classes(self) -> tuple[Any, ...] | None:
+    def classes(self) -> tuple[str | bool, ...] | None:
         return {"text": tuple(self.codes), "truth values": (False, True)}.get(self.kind)

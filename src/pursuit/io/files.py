@@ -9,20 +9,28 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pursuit._utils.files import write_text
+from pursuit._utils.types import JSON, Array, JSONValue, Matrix
 from pursuit._utils.validation import check_path
 from pursuit.effects import column_from_json
 from pursuit.io._checks import list_of, number_or, optional, read_flag, read_integer, read_number, read_string
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
-from pursuit.tables.preparation import preparation_of, read_preparation
+from pursuit.tables.preparation import Preparation, preparation_of, read_preparation
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.estimators.graph.lda import SparseLDA
+    from pursuit.objectives.glm import GLM
+    from pursuit.tables.preparer import TablePreparer
+
+T = TypeVar("T")
 
 FORMAT = "pursuit-model"
 VERSION = 4  # from 2 on there may be an offset, from 3 on a preparation of raw columns, from 4 on effects
@@ -88,7 +96,7 @@ def as_model(estimator: "BaseEstimator") -> Model:
 
 def _describe(
     estimator: "BaseEstimator", feature_names: Sequence[str] | None, offset: str | None, card: bool = True
-) -> dict[str, Any]:
+) -> JSON:
     """What a model file holds of a fitted estimator."""
     preparer = None
     if _is_table_pipeline(estimator):
@@ -150,7 +158,7 @@ def _describe(
 
 def _is_table_pipeline(estimator: "BaseEstimator") -> bool:
     """Whether an estimator is a pipeline of a TablePreparer and a model, and nothing between them."""
-    steps: Any = getattr(estimator, "steps", ())
+    steps: tuple[tuple[str, BaseEstimator], ...] = getattr(estimator, "steps", ())
     if len(steps) != 2:
         return False
     from pursuit.tables.preparer import TablePreparer
@@ -158,19 +166,19 @@ def _is_table_pipeline(estimator: "BaseEstimator") -> bool:
     return isinstance(steps[0][1], TablePreparer)
 
 
-def _input_names(preparer: Any) -> tuple[str, ...]:
+def _input_names(preparer: "TablePreparer") -> tuple[str, ...]:
     names = getattr(preparer, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(preparer.n_features_in_)) if names is None else tuple(map(str, names))
 
 
-def _card(estimator: "BaseEstimator", whole: "BaseEstimator") -> dict[str, Any]:
+def _card(estimator: "BaseEstimator", whole: "BaseEstimator") -> JSON:
     """Where a model comes from: library version, day, rows, scores and a fingerprint of its training data.
 
     ``whole`` is the additive model that ``estimator`` is part of, or the estimator itself.
     """
     from pursuit import __version__
 
-    card: dict[str, Any] = {"pursuit": __version__, "date": datetime.now(UTC).date().isoformat()}
+    card: JSON = {"pursuit": __version__, "date": datetime.now(UTC).date().isoformat()}
     objective, held_out = getattr(estimator, "objective_", None), getattr(estimator, "held_out_", None)
     if objective is not None:
         card["rows"] = int(objective.data.counted)
@@ -183,7 +191,7 @@ def _card(estimator: "BaseEstimator", whole: "BaseEstimator") -> dict[str, Any]:
     return card
 
 
-def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
+def _feature_card(estimator: "BaseEstimator", objective: "GLM") -> JSON:
     """What each feature is worth, for ``pursuit explain``; nothing where that takes more than a moment."""
     if getattr(objective, "work", np.inf) * max(1, len(estimator.support_)) > MAX_SUMMARY_WORK:
         return {}
@@ -203,13 +211,13 @@ def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
     }
 
 
-def data_fingerprint(objective: Any) -> str | None:
+def data_fingerprint(objective: "GLM") -> str | None:
     """A short hash of an objective's data; None where they are in parts, on disk or on workers."""
     return _fingerprint(objective.data.raw.sketch()) if objective.data.whole else None
 
 
-def _fingerprint(sketch: Any) -> str:
-    """A short hash of sums over the rows (and not of their rounding), by which other data are told apart."""
+def _fingerprint(sketch: Matrix) -> str:
+    """A short hash of sums over the rows (and not of their rounding), by which other data are recognised."""
     digits = ",".join(f"{number:.6g}" for number in sketch[:, 0])
     return hashlib.sha256(digits.encode()).hexdigest()[:16]
 
@@ -233,7 +241,7 @@ def _check_kind(estimator: "BaseEstimator") -> None:
     raise TypeError(f"estimator must be a SparseRegressor, a SparseClassifier or a SparseLDA, got {kind}{inner}")
 
 
-def _as_logistic(lda: Any) -> Any:
+def _as_logistic(lda: "SparseLDA") -> SimpleNamespace:
     """The logistic model that predicts as a discriminant analysis does; its graph stays behind."""
     coef, intercept = lda.coef_.T, lda.intercept_
     if len(lda.classes_) == 2:
@@ -317,7 +325,7 @@ def _loss(estimator: "BaseEstimator") -> tuple[str, dict[str, float]]:
     return loss.name, {name: float(getattr(loss, name)) for name in names}
 
 
-def _model(held: Any) -> Model:
+def _model(held: JSONValue) -> Model:
     if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     version = _field(held, "version", read_integer)
@@ -337,14 +345,15 @@ def _model(held: Any) -> Model:
     if intercept == []:
         raise ValueError("intercept must be a number, or a list with one number per output")
     outputs = len(intercept) if isinstance(intercept, list) else 0  # 0: one output, without an axis of its own
-    coef = _field(held, "coef", list_of(list_of(read_number) if outputs else read_number))
+    entry: Callable[[object], list[float] | float] = list_of(read_number) if outputs else read_number
+    coef = _field(held, "coef", list_of(entry))
     effects = _field(held, "effects", list_of(column_from_json)) if "effects" in held else None
     if effects is not None and len(effects) != len(support):
         raise ValueError(f"effects has {len(effects)} entries for {len(support)} features")
     columns = len(support) if effects is None else sum(effect.width for effect in effects)
     if len(coef) != columns:
         raise ValueError(f"coef has {len(coef)} entries for {columns} columns")
-    if outputs and any(len(row) != outputs for row in coef):
+    if any(isinstance(row, list) and len(row) != outputs for row in coef):
         raise ValueError(f"coef must have {outputs} numbers per column, as intercept has")
     names = _field(held, "feature_names", optional(list_of(read_string)))
     if names is not None and (len(names) != p or len(set(names)) != p):
@@ -359,7 +368,7 @@ def _model(held: Any) -> Model:
         feature_names=None if names is None else tuple(names),
         support=_frozen(support, np.int64),
         coef=_frozen(coef, np.float64).reshape(columns, *([outputs] if outputs else [])),
-        intercept=_frozen(intercept, np.float64) if outputs else intercept,
+        intercept=_frozen(intercept, np.float64) if isinstance(intercept, list) else intercept,
         classes=_classes(kind, held.get("classes"), outputs),
         value=_field(held, "value", read_number),
         status=_field(held, "status", read_string),
@@ -373,7 +382,7 @@ def _model(held: Any) -> Model:
     )
 
 
-def _read_preparation(held: dict[str, Any], names: Sequence[str] | None, support: list[int]) -> Any:
+def _read_preparation(held: JSON, names: Sequence[str] | None, support: list[int]) -> Preparation | None:
     if "preparation" not in held:
         return None
     found = _field(held, "preparation", read_preparation)
@@ -384,17 +393,17 @@ def _read_preparation(held: dict[str, Any], names: Sequence[str] | None, support
     return found
 
 
-def _read_card(held: Any) -> dict[str, Any]:
+def _read_card(held: JSONValue) -> JSON:
     return held if isinstance(held, dict) else {}
 
 
-def _frozen(values: list[Any], dtype: Any) -> Any:
+def _frozen(values: Sequence[list[float] | float], dtype: DTypeLike) -> Array:
     array = np.array(values, dtype=dtype)
     array.flags.writeable = False
     return array
 
 
-def _classes(kind: str, labels: Any, outputs: int) -> Any:
+def _classes(kind: str, labels: JSONValue, outputs: int) -> Array | None:
     if kind == "regressor":
         if labels is not None:
             raise ValueError("classes must be null for a regressor")
@@ -411,7 +420,7 @@ def _classes(kind: str, labels: Any, outputs: int) -> Any:
     return np.array(labels)
 
 
-def _field(held: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Any:
+def _field(held: JSON, name: str, read: Callable[[object], T]) -> T:
     if name not in held:
         raise ValueError(f"{name} is missing")
     try:
@@ -420,7 +429,7 @@ def _field(held: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Any:
         raise ValueError(f"{name} must be {error}") from None
 
 
-def _loss_entry(value: Any) -> Loss:
+def _loss_entry(value: object) -> Loss:
     if not isinstance(value, dict) or not isinstance(value.get("parameters"), dict):
         raise TypeError("an object with a name and parameters")
     kind = type(as_loss(read_string(value.get("name"))))

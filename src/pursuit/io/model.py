@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
+from pursuit._utils.docs import describe_export
 from pursuit._utils.row_order import warn_row_order
-from pursuit._utils.types import Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
+from pursuit._utils.types import JSON, Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.effects import ColumnBasis, Effect, split_effects
 from pursuit.io.sklearn_model import sklearn_model
@@ -21,6 +22,7 @@ from pursuit.tables.preparation import Preparation
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Model:
     offset: str | None = None  # what the column with the offset was called, where there was one
     effects: tuple[ColumnBasis, ...] | None = field(default=None, repr=False)  # of the features, in an additive model
     preparation: Preparation | None = None  # of raw columns, where the model was fitted to a table
-    card: dict[str, Any] = field(default_factory=dict, repr=False)  # version, date, rows, score, fingerprint
+    card: JSON = field(default_factory=dict, repr=False)  # version, date, rows, score, fingerprint
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ class Model:
         """The curves of the selected features, in an additive model."""
         return split_effects(self.selected, self.support.tolist(), self.effects or (), self.coef)
 
-    def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Vector:
+    def decision_function(self, X: "MatrixLike | Table", offset: ArrayLike | None = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns. A
@@ -74,21 +76,21 @@ class Model:
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
         return eta if shift is None else eta + shift
 
-    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
+    def predict(self, X: "MatrixLike | Table", offset: ArrayLike | None = None) -> Array:
         """Return the mean of y for a regressor, a class for a classifier."""
         eta = self.decision_function(X, offset)
         if self.classes is not None:
             return self.classes[(eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)]
         return self.loss.predict(eta)
 
-    def predict_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> Vector:
+    def predict_proba(self, X: "MatrixLike | Table", offset: ArrayLike | None = None) -> Vector:
         """Return one column of probabilities per class; for the logistic loss."""
         if self.loss.name != "logistic":
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
         eta = self.decision_function(X, offset)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
-    def explain(self, row: Any, offset: ArrayLike | None = None) -> Explanation:
+    def explain(self, row: "MatrixLike | Table", offset: ArrayLike | None = None) -> Explanation:
         """Split the prediction of one row into the contributions of the features.
 
         Parameters
@@ -117,16 +119,11 @@ class Model:
         added = np.reshape(parts, (len(parts), *self.coef.shape[1:]))
         return explain_contributions(self.selected, on_support[0], added, self.intercept, shown, outputs, shift)
 
-    def to_sklearn(self) -> Any:
+    @describe_export
+    def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
-        It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
-        to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
-
-        Returns
-        -------
-        LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
-            By the loss: squared and Huber, Poisson, logistic, hinges.
+        {to_sklearn}
 
         Raises
         ------
@@ -135,14 +132,11 @@ class Model:
         """
         return sklearn_model(self)
 
+    @describe_export
     def to_sql(self, output: str = "prediction") -> str:
         """Return the model as one SQL expression over its columns.
 
-        Parameters
-        ----------
-        output : {"prediction", "probability", "decision"}, default "prediction"
-            What the expression gives: the class or the mean response; the probability of the second class (logistic
-            loss); the linear predictor.
+        {to_sql}
 
         Returns
         -------

@@ -1,19 +1,21 @@
 """A model as scikit-learn's linear model with the same predictions."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pursuit.losses import Loss
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from pursuit.io.model import Model
 
 MARGINS = ("hinge", "squared_hinge", "smoothed_hinge")
 
 
-def sklearn_model(model: "Model") -> Any:
+def sklearn_model(model: "Model") -> "BaseEstimator":
     """A LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC that predicts like a model."""
     if model.effects is not None:
         raise ValueError("scikit-learn's linear models have no curves: an additive model stays with pursuit")
@@ -26,12 +28,12 @@ def sklearn_model(model: "Model") -> Any:
             "scikit-learn's linear models take numbers, and this model prepares raw columns: to_sklearn() of the "
             "pipeline's last step takes what the steps before it make"
         )
-    linear: Any = import_module("sklearn.linear_model")
+    linear = import_module("sklearn.linear_model")
     several, p = np.ndim(model.intercept) > 0, model.n_features
     x = np.zeros((p, *np.shape(model.coef)[1:]))
     x[model.support] = model.coef
     coef, intercept = np.atleast_2d(x.T), np.atleast_1d(np.asarray(model.intercept, dtype=np.float64))
-    made: Any
+    made: BaseEstimator | None
     if model.classes is not None:
         made = linear.LogisticRegression() if model.loss.name == "logistic" else None
         if model.loss.name in MARGINS:

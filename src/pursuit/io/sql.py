@@ -1,7 +1,7 @@
 """A model as one SQL expression over the columns of a table."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def _name(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _literal(value: Any) -> str:
+def _literal(value: str | float) -> str:
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError(f"to_sql cannot quote the text {value!r}, which has a null character")

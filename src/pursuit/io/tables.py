@@ -48,7 +48,7 @@ def read_table(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz, told apart by the suffix. An npz holds ``X`` or CSR parts
+        CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz, by the suffix. An npz holds ``X`` or CSR parts
         (``data``, ``indices``, ``indptr``, ``shape``), and ``y``. LIBSVM indices count from one.
     target
         The target column of a CSV, TSV or Parquet file (``None``: all columns are features), or the name of the
@@ -123,7 +123,7 @@ def kind_of(path: Path) -> str:
     reader = _reader(path)
     if reader is not _frames.read_named:
         return "npz" if reader is _arrays.read_npz else "libsvm"
-    kinds = {_frames.load_csv: "csv", _frames.load_parquet: "parquet"}
+    kinds: dict[object, str] = {_frames.load_csv: "csv", _frames.load_parquet: "parquet"}
     kind = next(kinds.get(load) for suffix, load in _frames.LOADERS.items() if path.name.lower().endswith(suffix))
     if kind is None:
         raise ValueError(f"{path} cannot be converted; write it as CSV, Parquet, LIBSVM or npz")

@@ -11,9 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import (
+    MAX_ROUNDING_SHARE,
+    MIN_VALUE_ERROR,
+    MIN_VALUE_SHARE,
+    SUM_ROUNDING,
+    has_safe_range,
+    value_rounding,
+)
 from .._utils.types import Array, Columns, Intercept, Ridge, Vector
 from ..constraints import AtMost, Exchange
-from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range, value_rounding
 from .search import WIDENING_FACTOR, ScaledColumns, SearchPlan, as_exchange, make_request, unit_masks
 from .unit_columns import UnitColumns
 

@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._utils.sorted_sets import inside
-from .._utils.types import Array, Columns, Ridge, Vector
-from ..constraints import AtMost, Exchange
-from ..data.answers import Moments
-from ..designs import DenseBlock, centre
-from .rounding import (
+from .._utils.rounding import (
     MIN_CONDITION,
     MIN_VALUE_SHARE,
     MIN_VARIANCE_SHARE,
@@ -25,6 +20,11 @@ from .rounding import (
     exchange_rounding,
     has_safe_range,
 )
+from .._utils.sorted_sets import inside
+from .._utils.types import Array, Columns, Ridge, Vector
+from ..constraints import AtMost, Exchange
+from ..data.answers import Moments
+from ..designs import DenseBlock, centre
 
 MAX_SEARCH_WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 MAX_PATH_WORK = 1e7  # the same for a path, and for X that is not in memory

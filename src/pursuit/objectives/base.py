@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._utils.column_names import Names, column_label
-from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Keywords, Vector
+from .._utils.rounding import EPS, SUM_ROUNDING
+from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
-from ..kernels.rounding import SUM_ROUNDING
 from ..kernels.search import SearchPlan, SearchSolution
 from ..kernels.unit_columns import UnitColumns
 from ..refits.problem import SupportProblem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # sizes of the coefficients of points that tell functions apart, and how many each has
 PROBE_SIZES, N_PROBED = (1e-2, 1.0), 16
 VALUE_TOLERANCE = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
-DIFFERENCE_STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
+DIFFERENCE_STEP = float(np.cbrt(EPS))  # of central differences, relative to x
 NEED_SENTENCES = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
     "minibatch": "a stochastic method needs an objective that is a sum over samples",
@@ -132,7 +132,7 @@ class Objective:
         """The value at a point, computed anew."""
         return self.at(point.support, point.coef, point.free).value
 
-    def problem_settings(self) -> Keywords:
+    def problem_settings(self) -> dict[str, object]:
         """Settings of f by name: a checkpoint belongs to an objective whose settings are equal to these."""
         return {"objective": type(self).__name__, "dim": self.dim}
 

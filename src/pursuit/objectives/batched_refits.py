@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from .._utils.types import Columns, Vector
 from ..kernels.path import PathPoint
-from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..refits.factor import MIN_GOOD_CONDITION
 from .point import Point, from_kernel
 

@@ -22,10 +22,10 @@ The empty support is such a point when sum_to is not 0; it carries the gradient 
 
 import copy
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from .._utils.column_names import Names, column_label, resolve_columns
 from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
-from .._utils.types import ArrayLike, BoundsLike, Columns, Intercept, Keywords, Vector
+from .._utils.types import ArrayLike, BoundsLike, Columns, Intercept, Vector
 from ..constraints import AtMost
 from ..refits import FeasibleSet, Fit, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
@@ -83,7 +83,7 @@ def _pair_of_sides(bounds: BoundsLike, dim: int, names: Names | None) -> Any:
                 raise ValueError(f"bounds must name columns, or hold indices from 0 to {dim - 1}, got {key!r}")
         pairs = dict(zip(map(int, columns), bounds.values(), strict=True))
     elif bounds is not None and _are_pairs(bounds, dim):
-        pairs = dict(enumerate(bounds))
+        pairs = dict(enumerate(cast(Sequence[Sequence[float | None]], bounds)))
     else:
         return bounds
     infinite = (-np.inf, np.inf)
@@ -167,7 +167,7 @@ class Bounded(Wrapped):
         self.high = np.where(self.u > 0, self.user_high / scale, np.maximum(self.user_high, 0.0))
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
-    def problem_settings(self) -> Keywords:
+    def problem_settings(self) -> dict[str, object]:
         bounds = settings_to_json(np.concatenate([self.user_low, self.user_high]))
         return {**self.f.problem_settings(), "bounds": bounds, "sum_to": self.sum_to}
 

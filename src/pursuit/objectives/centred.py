@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import DOUBLE_DOUBLE_ROUNDING, SUM_ROUNDING
 from .._utils.types import Columns, Flags, Vector
-from ..data.answers import SUM_ROUNDING
 from ..designs import centre
 from ..kernels.unit_columns import UnitColumns
-from ..refits.basis import DOUBLE_DOUBLE_ROUNDING, EXACT_COMBINATION_SHARE
+from ..refits.basis import EXACT_COMBINATION_SHARE
 
 if TYPE_CHECKING:
     from .glm import GLM

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from .._utils.lazy import lazy
+from .._utils.rounding import EPS
 from .._utils.types import ArrayLike, Columns, Intercept, Vector
 from .._utils.validation import check_integer
-from ..refits import EPS, NotFiniteError, SmoothProblem, State, minimise
+from ..refits import NotFiniteError, SmoothProblem, State, minimise
 from .base import DIFFERENCE_STEP, Objective, Point
 
 MAX_SINGLE_DIFFERENCES = 32  # coordinates up to which each has its own difference quotient

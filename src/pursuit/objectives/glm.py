@@ -18,7 +18,7 @@ import numpy as np
 from .._utils.lazy import lazy
 from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
-from .._utils.types import ArrayLike, Columns, Flags, Intercept, Keywords, MatrixLike, Ridge, Vector
+from .._utils.types import ArrayLike, Columns, Flags, Intercept, MatrixLike, Ridge, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, as_data, placed
@@ -129,7 +129,7 @@ class GLM(GLMCurvature):
         """The ridge: a number, or one per column."""
         return self.ridge
 
-    def problem_settings(self) -> Keywords:
+    def problem_settings(self) -> dict[str, object]:
         shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
             **super().problem_settings(),
@@ -174,11 +174,11 @@ class GLM(GLMCurvature):
         if self._null is not None:
             self._null.__dict__.pop("gradient", None)
 
-    def __getstate__(self) -> Keywords:
-        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_unit_columns", "far_from_zero")
+    def __getstate__(self) -> dict[str, object]:
+        kept = ("_null", "gram", "_without", "tilt", "_first", "scaled_form", "_unit_columns", "far_from_zero")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
-    def __setstate__(self, state: Keywords) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._forget()
 

@@ -76,7 +76,7 @@ class GLMCurvature(GLMRefits):
         return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
     @lazy
-    def evened(self) -> tuple[QuadraticForm, Vector]:
+    def scaled_form(self) -> tuple[QuadraticForm, Vector]:
         """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
         m, s, constant = self.data.scales(self.fit_intercept)
         if self.gram is not None and self.gram.read:

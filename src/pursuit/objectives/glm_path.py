@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from .._utils.sorted_sets import without
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
@@ -25,7 +26,6 @@ from ..kernels.path import (
     quadratic_path,
     working_set_path,
 )
-from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..kernels.search import ScaledColumns, is_affordable
 from ..refits.factor import MIN_GOOD_CONDITION
 from . import least_squares, likelihood
@@ -197,7 +197,7 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
 
 
 class _Rows:
-    """The kernel's way to Gram columns: asked for a few at a time, kept where every solver keeps them."""
+    """The kernel's way to Gram columns: computed a few at a time, kept where every solver keeps them."""
 
     def __init__(self, f: "GLM") -> None:
         assert f.gram is not None

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from .._utils.sorted_sets import common
 from .._utils.types import Columns, Intercept, Vector
-from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..refits import refit
 from ..refits.factor import MIN_GOOD_CONDITION, Factor
 from ..refits.methods import EXACT_VALUE_SHARE

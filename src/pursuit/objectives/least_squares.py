@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..data.gram import MAX_WHOLE_GRAM_WORK, NO_COLUMNS
 from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, path_request
-from ..kernels.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
 from ..kernels.search import (
     MAX_STATE_UNITS,
     WIDENING_FACTOR,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Keywords, Vector
+from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Vector
 from .._utils.validation import check_count, check_number, check_start
 from ..constraints import AtMost, Exchange
 from ..data.sketch import form_sketch
@@ -117,7 +117,7 @@ class LogDet(Objective):
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
 
-    def problem_settings(self) -> Keywords:
+    def problem_settings(self) -> dict[str, object]:
         return {
             **super().problem_settings(),
             "eigenvalues": self.eigenvalues,

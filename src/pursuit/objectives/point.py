@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Intercept, Keywords, Vector
+from .._utils.rounding import MAX_ROUNDING_SHARE
+from .._utils.types import Columns, Intercept, Vector
 from ..constraints import Exchange
 from ..kernels.path import PathPoint
-from ..kernels.rounding import MAX_ROUNDING_SHARE
 
 if TYPE_CHECKING:
     from .base import Objective
@@ -138,7 +138,7 @@ class Point:
         twin.__dict__.update(self.__dict__, **known)
         return twin
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
         return {**self.__dict__, "slope": _no_slope, "owner": None}
 

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._utils.column_names import check_names, get_column_names
+from .._utils.rounding import SUM_ROUNDING, value_rounding
 from .._utils.row_order import warn_column_order
 from .._utils.types import ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_number
-from ..data.answers import SUM_ROUNDING
 from ..data.sums import Sums, check_spread
-from ..kernels.rounding import value_rounding
 from ..refits.factor import Factor
 from .glm import GLM
 from .point import Point

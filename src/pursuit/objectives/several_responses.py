@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import Rows, centre
@@ -23,7 +24,6 @@ from ..kernels.path import (
     least_squares_path,
     quadratic_path,
 )
-from ..kernels.rounding import MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range
 from ..kernels.search import (
     MAX_STATE_UNITS,
     WIDENING_FACTOR,

@@ -1,8 +1,8 @@
 """The sparse set as a user describes it: the arguments that ``solve``, ``path``, ``certify`` and estimators share."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .._utils.types import BoundsLike, ColumnsLike
+from .._utils.types import BoundsLike, ColumnsLike, GroupsLike
 from ..constraints import AtMost
 from .base import Objective
 from .bounded import Bounded
@@ -16,7 +16,7 @@ class SparseSet(NamedTuple):
 
     include: ColumnsLike = ()
     exclude: ColumnsLike = ()
-    groups: Any = None
+    groups: GroupsLike = None
     bounds: BoundsLike = None
     sum_to: float | None = None
 

@@ -2,7 +2,7 @@
 
 At size k a column outside can matter if its gain, were it unrelated to those inside, g_j^2 / (2 H_jj), comes near what
 size k + 1 gained over k. Gradients of several sizes are one pass over X. Shorter paths come first and find most of what
-is needed; the whole one is walked at most twice: what a third could add is noise that is fitted.
+is needed; the whole one is followed at most twice: what a third could add is noise that is fitted.
 """
 
 from collections.abc import Callable

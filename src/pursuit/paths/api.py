@@ -1,10 +1,10 @@
 """``path``: the best model of every size, complete and monotone."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @takes_objective("(GLM(X, y), range(1, 11))")
 def path(
     objective: Objective,
-    ks: Any,
+    ks: Iterable[int] | int | None,
     *,
     solver: str | Solver = "auto",
     include: ColumnsLike = (),

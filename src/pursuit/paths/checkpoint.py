@@ -5,11 +5,11 @@ Where a kernel finds all sizes in one call there is nothing between the beginnin
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._utils.types import Keywords
+from .._utils.types import FilePath, Keywords
 from ..engines import late
 from ..solvers.path_search import PathSearch
 from ..solving.checkpoint import Checkpoint, Problem, concatenate, pack_points, unpack_points
@@ -40,7 +40,7 @@ class PathCheckpoint:
     """
 
     def __init__(
-        self, walk: PathSearch, solver_results: dict[int, Result], path: Any, problem: Callable[[], Problem]
+        self, walk: PathSearch, solver_results: dict[int, Result], path: FilePath, problem: Callable[[], Problem]
     ) -> None:
         self.walk, self.solver_results = walk, solver_results
         self.checkpoint = Checkpoint(path, problem)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from ..plots.path import PathDisplay
+
 
 @dataclass(frozen=True, eq=False)
 class Path(Sequence[Result]):
@@ -242,7 +244,7 @@ class Path(Sequence[Result]):
             frame.insert(3, "score", self.scores)
         return frame
 
-    def plot(self, ax: "Axes | None" = None, **how: Any) -> "Axes":
+    def plot(self, ax: "Axes | None" = None, **how: Any) -> "PathDisplay":
         """Draw coefficients against k (of graphs, partial correlations).
 
         Parameters

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pursuit._utils.types import Columns, Matrix
+from pursuit._utils.types import ArrayLike, Columns, Matrix
+
+if TYPE_CHECKING:
+    from pursuit.paths.result import Path
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Along:
         return f"k, at most so many {self.units}"
 
 
-def along(path: Any, names: Sequence[str] | None, scale: Any) -> Along:
+def along(path: "Path", names: Sequence[str] | None, scale: ArrayLike | None) -> Along:
     """Of a path, as it was minimised over (standardised where the objective standardises), or times ``scale``."""
     if not hasattr(path, "sizes") or not len(path):
         raise ValueError("path must be a pursuit.Path with at least one size")
@@ -47,7 +50,7 @@ def along(path: Any, names: Sequence[str] | None, scale: Any) -> Along:
     return Along(path.ks, columns, coefs, _called(path, columns, names), unit)
 
 
-def _called(path: Any, columns: Columns, names: Sequence[str] | None) -> list[str]:
+def _called(path: "Path", columns: Columns, names: Sequence[str] | None) -> list[str]:
     if names is not None:
         if len(columns) and len(names) <= columns[-1]:
             raise ValueError(f"names has {len(names)} entries, but the path uses column {columns[-1]}")
@@ -56,14 +59,14 @@ def _called(path: Any, columns: Columns, names: Sequence[str] | None) -> list[st
     return [own.get(int(j), f"x{j}") for j in columns]
 
 
-def of_graphs(path: Any) -> bool:
+def of_graphs(path: "Path") -> bool:
     """Whether what a path has are edges."""
     return hasattr(path, "sizes") and len(path) > 0 and np.ndim(path[0].support) == 2
 
 
-def _of_edges(path: Any, names: Sequence[str] | None) -> Along:
+def _of_edges(path: "Path", names: Sequence[str] | None) -> Along:
     """Partial correlations: one row per size, one column per edge that some size has."""
-    p = len(path[0].intercept)
+    p = np.size(path[0].intercept)
     if names is not None and len(names) != p:
         raise ValueError(f"names has {len(names)} entries, but the graphs have {p} nodes")
     numbers = [result.support[:, 0] * p + result.support[:, 1] for result in path]

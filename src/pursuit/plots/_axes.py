@@ -1,7 +1,7 @@
 """What the pictures share: axes, colours, a quiet frame, names at the right margin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from pursuit._utils.validation import require_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
@@ -48,12 +49,12 @@ def axes(ax: "Axes | None") -> "Axes":
     return pyplot.subplots(layout="constrained")[1]
 
 
-def two_axes() -> tuple[Any, Any]:
+def two_axes(size: tuple[float, float]) -> "tuple[Axes, Axes]":
     """New axes, and lower ones below that share x."""
     require_package("matplotlib", "plot", "drawing")
     from matplotlib import pyplot
 
-    figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=(7, 5.6))
+    figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=size)
     figure.align_ylabels()
     return top, below
 
@@ -88,7 +89,9 @@ def looks(i: int) -> Keywords:
     }
 
 
-def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vector, colors: Sequence[str]) -> list[Any]:
+def name_at_margin(
+    ax: "Axes", ks: Columns, names: Sequence[str], heights: Vector, colors: Sequence[str]
+) -> "list[Annotation]":
     """Names right of the axes next to the ends of lines over ``ks``, moved apart where they would overlap."""
     wide = max(float(ks[-1] - ks[0]), 1.0)
     ax.set_xlim(ks[0] - 0.02 * wide, ks[-1] + 0.01 * wide)

@@ -5,16 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._utils.types import ArrayLike
+from pursuit._utils.types import Array, ArrayLike, Columns
 from pursuit.plots._axes import DOWN, GREY, UP, axes, quiet
 from pursuit.reports.build import DisplayedModel, per_sd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from pursuit.io import Model
+    from pursuit.solving.result import Result
 
 
 def plot_coefficients(
-    result_or_estimator: Any,
+    result_or_estimator: "Result | Model | BaseEstimator",
     names: Sequence[str] | None = None,
     ax: "Axes | None" = None,
     *,
@@ -67,7 +71,7 @@ def plot_coefficients(
     return ax
 
 
-def _own_names(held: Any, support: Any) -> list[str]:
+def _own_names(held: object, support: Columns) -> list[str]:
     """What an estimator, a Model or a Result calls the columns of its support."""
     names = getattr(held, "feature_names_in_", getattr(held, "feature_names", None))
     if names is not None:
@@ -75,7 +79,7 @@ def _own_names(held: Any, support: Any) -> list[str]:
     return list(getattr(held, "names", None) or (f"x{j}" for j in support))
 
 
-def _parts(held: Any, scale: Any) -> tuple[Any, Any, str]:
+def _parts(held: Any, scale: ArrayLike | None) -> tuple[Columns, Array, str]:
     """Support, coefficients on it and their unit, of an estimator, a Model or a Result."""
     result = getattr(held, "result_", held)
     if not hasattr(result, "support"):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
+    from pursuit.objectives.glm import GLM
+
 
 @dataclass(repr=False)
 class CVDisplay(NamedDisplay):
@@ -72,9 +74,11 @@ class CVDisplay(NamedDisplay):
         spread = None if error is None else np.asarray(error, dtype=np.float64)
         split = [np.asarray(table[name], dtype=np.float64) for name in own]
         what = f"held-out {kind}" if kind else key.upper()
-        f: Any = getattr(estimator, "objective_", None)
-        known = explained_share(f, f.null.value) if kind == "loss" and hasattr(f, "data") else None
-        if known is not None:  # a loss is half a square, or nats: the share that is explained has a meaning
+        f: GLM | None = getattr(estimator, "objective_", None)
+        known = explained_share(f, f.null.value) if f is not None and kind == "loss" and hasattr(f, "data") else None
+        if (
+            f is not None and known is not None
+        ):  # a loss is half a square, or nats: the share that is explained has a meaning
             lower = f.null.value - known.height
             mean, *split = (1.0 - (loss - lower) / known.height for loss in (mean, *split))
             spread, what = None if spread is None else spread / known.height, f"held-out {known.unit}"

@@ -13,6 +13,9 @@ from pursuit.plots._labels import text_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from pursuit.resampling import Stability
 
 MAX_NAMED_NODES = 90  # nodes up to which all have their name on both axes
 SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, from light to dark
@@ -43,7 +46,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
     @classmethod
     def from_graphs(
         cls,
-        graphs: Any,
+        graphs: Sequence["ArrayLike | BaseEstimator"],
         *,
         names: Sequence[str] | None = None,
         truth: ArrayLike | None = None,
@@ -82,7 +85,13 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     @classmethod
     def from_stability(
-        cls, found: Any, *, k: int | None = None, truth: ArrayLike | None = None, ax: "Axes | None" = None, **how: Any
+        cls,
+        found: "Stability",
+        *,
+        k: int | None = None,
+        truth: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> "EdgeFrequencyDisplay":
         """Draw a :class:`pursuit.Stability` of graphs.
 
@@ -212,7 +221,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
         bar.set_label(self.what, fontsize=8.5, color=GREY)
 
 
-def _adjacency(graph: Any, name: str) -> Flags:
+def _adjacency(graph: object, name: str) -> Flags:
     """True where there is an edge: of an estimator, an adjacency matrix or a precision matrix."""
     held = getattr(graph, "adjacency_", getattr(graph, "precision_", graph))
     matrix = np.asarray(held)

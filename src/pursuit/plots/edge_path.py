@@ -1,12 +1,12 @@
 """Edges against their number."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pursuit._utils.types import ArrayLike
 from pursuit.plots._along import along, of_graphs
 from pursuit.plots._axes import UP, quiet
-from pursuit.plots.path import MAX_MARKED_SIZES, MAX_NAMED_LINES, PathDisplay
+from pursuit.plots.path import MAX_MARKED_SIZES, PathDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,8 @@ class EdgePathDisplay(PathDisplay):
     explained_ax_ : matplotlib Axes or None
         The axes below; None where one axes was given.
     """
+
+    figure_size: ClassVar[tuple[float, float]] = (8.6, 5.6)  # two names are long
 
     @classmethod
     def from_path(
@@ -67,30 +69,6 @@ class EdgePathDisplay(PathDisplay):
         if scale is not None:
             raise ValueError("scale must be None: partial correlations have no unit")
         return cls(along(path, names, None), path.null - path.values).plot(ax, **how)
-
-    def plot(
-        self, ax: "Axes | None" = None, *, max_names: int = MAX_NAMED_LINES, title: str | None = None
-    ) -> "EdgePathDisplay":
-        """Draw the lines.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default None
-            Where to draw; None makes new axes with what is explained below.
-        max_names : int
-            How many of the strongest edges have names.
-        title : str or None, default None
-            Title of the axes.
-
-        Returns
-        -------
-        EdgePathDisplay
-            This display.
-        """
-        super().plot(ax, max_names=max_names, title=title)
-        if ax is None:
-            self.figure_.set_size_inches(8.6, 5.6)  # type: ignore[union-attr] # two names are long
-        return self
 
     def _explained(self, ax: "Axes") -> None:
         ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MAX_MARKED_SIZES else 0.0

@@ -1,17 +1,19 @@
 """The effects of an additive model, a panel per chosen feature."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pursuit._utils.types import ArrayLike, Keywords, Matrix, MatrixLike, Seed, Vector
+from pursuit._utils.types import ArrayLike, Matrix, MatrixLike, Seed, Vector
 from pursuit._utils.validation import check_count, require_package, unknown_name_message
+from pursuit.effects import Effect
 from pursuit.estimators.additive.bands import bootstrap_bands
 from pursuit.plots._axes import COLOUR_BLIND_SAFE, DOWN, GREY, PALE, UP, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from sklearn.base import BaseEstimator
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.1, 2.4  # inches
@@ -50,7 +52,7 @@ class EffectDisplay:
 
     def __init__(
         self,
-        effects: Keywords,
+        effects: dict[str, Effect],
         rug: dict[str, Vector],
         bands: dict[str, Matrix],
         unit: str,
@@ -60,8 +62,8 @@ class EffectDisplay:
         self.names = tuple(effects)
         self.grids = {name: _grid(effect) for name, effect in effects.items()}
         self.curves = {name: effect(self.grids[name]) for name, effect in effects.items()}
-        self.figure_: Any = None
-        self.axes_: Keywords = {}
+        self.figure_: Figure | None = None
+        self.axes_: dict[str, Axes] = {}
 
     @classmethod
     def from_estimator(
@@ -196,7 +198,7 @@ class EffectDisplay:
         quiet(ax, "y")
 
 
-def _grid(effect: Any) -> Vector:
+def _grid(effect: Effect) -> Vector:
     room = RANGE_MARGIN * (effect.high - effect.low)
     inner = np.linspace(effect.low, effect.high, GRID_POINTS)
     return np.concatenate([[effect.low - room], inner, [effect.high + room]])

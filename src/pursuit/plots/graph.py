@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit._utils.text import truncate
-from pursuit._utils.types import ArrayLike, Columns, Flags, Matrix
+from pursuit._utils.types import ArrayLike, Columns, Flags, Matrix, Vector
 from pursuit.plots._axes import DOWN, GREY, PALE, UP, NamedDisplay, axes
 from pursuit.plots._labels import label_places, text_sizes
 from pursuit.plots._layout import arranged, fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
     from sklearn.base import BaseEstimator
 
 NODE = "#2b2d42"
@@ -112,7 +113,9 @@ class GraphDisplay(NamedDisplay):
         np.fill_diagonal(partial, 0.0)
         return cls(partial, called).plot(ax, **how)
 
-    def plot(self, ax: "Axes | None" = None, *, max_names: int = 200, places: Any = None) -> "GraphDisplay":
+    def plot(
+        self, ax: "Axes | None" = None, *, max_names: int = 200, places: ArrayLike | None = None
+    ) -> "GraphDisplay":
         """Draw the graph.
 
         Parameters
@@ -196,7 +199,7 @@ class GraphDisplay(NamedDisplay):
         across, up = np.maximum((wide, tall) - 2 * margin, 1.0)
         self.places_ = fitted(raw, float(across), float(up), gap) + margin
 
-    def _width(self, strength: Any) -> Any:
+    def _width(self, strength: ArrayLike) -> Vector:
         top = float(np.abs(self.partial).max(initial=0.0)) or 1.0
         crowd = float(np.clip(np.sqrt(100 / max(len(self.edges_), 1)), 0.4, 1.0))
         return crowd * (MIN_LINE_WIDTH + (MAX_LINE_WIDTH - MIN_LINE_WIDTH) * np.abs(strength) / top)
@@ -251,7 +254,7 @@ class GraphDisplay(NamedDisplay):
 
     def _aside(self, alone: Columns, wide: float) -> float:
         """Names of nodes without edges, in columns below the graph; the height that takes."""
-        self.aside_: list[Any] = []
+        self.aside_: list[Text] = []
         if not len(alone):
             return 0.0
         line, column = 1.6 * self._points, float(self._sizes[alone, 0].max()) + 16
@@ -287,7 +290,7 @@ class GraphDisplay(NamedDisplay):
         ]
         narrow = np.ptp(self.ax_.get_xlim()) < 72 * MIN_WIDTH - 20
         handles += [
-            Line2D([], [], color=GREY, linewidth=self._width(float(size)), label=size)
+            Line2D([], [], color=GREY, linewidth=float(self._width(float(size))), label=size)
             for size in sorted(
                 {f"{q:.2f}" for q in np.quantile(strength, [0, 1] if narrow else [0, 0.5, 1])}, key=float
             )
@@ -306,7 +309,7 @@ class GraphDisplay(NamedDisplay):
         )
 
 
-def _checked(places: Any, adjacent: Flags) -> Matrix:
+def _checked(places: ArrayLike, adjacent: Flags) -> Matrix:
     given = np.asarray(places, dtype=np.float64)
     if given.shape != (len(adjacent), 2):
         raise ValueError(f"places must have shape ({len(adjacent)}, 2), got {given.shape}")

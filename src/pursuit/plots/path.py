@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +26,7 @@ from pursuit.plots._axes import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from sklearn.base import BaseEstimator
 
     from pursuit.paths.result import Path
@@ -50,6 +51,7 @@ class PathDisplay(NamedDisplay):
 
     along: Along
     explained: Vector
+    figure_size: ClassVar[tuple[float, float]] = (7, 5.6)
 
     @classmethod
     def from_path(
@@ -122,9 +124,7 @@ class PathDisplay(NamedDisplay):
             )
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
-    def plot(
-        self, ax: "Axes | None" = None, *, max_names: int = MAX_NAMED_LINES, title: str | None = None
-    ) -> "PathDisplay":
+    def plot(self, ax: "Axes | None" = None, *, max_names: int = MAX_NAMED_LINES, title: str | None = None) -> Self:
         """Draw the lines.
 
         Parameters
@@ -143,7 +143,7 @@ class PathDisplay(NamedDisplay):
         """
         self.explained_ax_: Axes | None = None
         self.ax_: Axes
-        self.ax_, self.explained_ax_ = two_axes() if ax is None else (axes(ax), None)
+        self.ax_, self.explained_ax_ = two_axes(self.figure_size) if ax is None else (axes(ax), None)
         self.figure_ = self.ax_.figure
         last = np.abs(self.along.coefs[-1])
         named = [int(j) for j in np.argsort(-last, kind="stable")[:max_names] if last[j] > 0]
@@ -161,7 +161,7 @@ class PathDisplay(NamedDisplay):
         set_title(self.ax_, title)
         return self
 
-    def _line(self, j: int, rank: int | None) -> Any:
+    def _line(self, j: int, rank: int | None) -> "Line2D":
         """A feature's line from the size before it enters to the one after it leaves."""
         y = self.along.coefs[:, j].copy()
         near = np.pad(y != 0, 1)

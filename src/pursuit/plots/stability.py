@@ -11,6 +11,9 @@ from pursuit.plots._axes import GREY, PALE, UP, NamedDisplay, axes, looks, name_
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import PercentFormatter
 
     from pursuit.resampling.result import Stability
 
@@ -91,8 +94,8 @@ class StabilityDisplay(NamedDisplay):
         check_choice(kind, "kind", KINDS)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
-        self.lines_: list[Any] = []
-        self.bars_: Any = None
+        self.lines_: list[Line2D] = []
+        self.bars_: BarContainer | None = None
         if kind == "path":
             self._paths(max_names)
         else:
@@ -163,7 +166,7 @@ class StabilityDisplay(NamedDisplay):
         self.ax_.tick_params(axis="y", length=0)
 
 
-def _percent() -> Any:
+def _percent() -> "PercentFormatter":
     from matplotlib.ticker import PercentFormatter
 
     return PercentFormatter(1.0, decimals=0)

@@ -1,17 +1,18 @@
 """A criterion of the best subsets against their size."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pursuit.plots._axes import GREY, UP, axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 LABELS = {"rss": "residual sum of squares", "r2": "R2", "adjusted_r2": "adjusted R2", "cp": "Mallows' Cp"}
 LABEL_OFFSET = 4  # points from the label to what it names
 
 
-def plot_subsets(table: Any, criterion: str = "bic", ax: "Axes | None" = None) -> "Axes":
+def plot_subsets(table: "DataFrame", criterion: str = "bic", ax: "Axes | None" = None) -> "Axes":
     """Draw a criterion of :func:`pursuit.best_subsets` against k.
 
     The best subset of every size is on the line, runners-up are dots beside it; hollow ones are not proved. The dotted

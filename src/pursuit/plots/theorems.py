@@ -1,6 +1,6 @@
 """How much of each theorem's condition is used up."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,12 +8,13 @@ from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 COLOURS = {"certified": UP, "refuted": DOWN, "open": GREY}
 SPAN = 1e4  # loads beyond it, or below its inverse, are drawn at the edge
 
 
-def plot_theorems(table: Any, ax: "Axes | None" = None) -> "Axes":
+def plot_theorems(table: "DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the load of every condition of :func:`pursuit.theorems`, from inside to certified, and return the axes.
 
     A condition holds left of the line at 1; what is not known lies between the two ends.

@@ -1,13 +1,18 @@
 """How a run went: the primal-dual gap, the distance to the best value, or the value, against iterations or seconds."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pursuit.plots._axes import GREY, axes, quiet, style
 from pursuit.solving.result import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from pursuit.solving.result import Result
 
 QUANTITIES = {
     "gap": "primal-dual gap",
@@ -21,7 +26,11 @@ FLOOR_FACTOR = 10.0  # how far below the smallest distance the best value is dra
 
 
 def plot_trace(
-    results: Any, *, what: str | None = None, against: str = "iteration", ax: "Axes | None" = None
+    results: "Result | BaseEstimator | Mapping[str, Result | BaseEstimator]",
+    *,
+    what: str | None = None,
+    against: str = "iteration",
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the trace of a result, or one line per entry of a mapping from labels to results.
 
@@ -63,7 +72,8 @@ def plot_trace(
         step = max(1, len(trace) // MARKERS_PER_LINE)
         ax.plot(across, height, label=label, linewidth=1.6, markersize=5, markevery=(i % step, step), **looks)
         if what == "value" and all(record.lower is not None for record in trace):
-            ax.plot(across, [record.lower for record in trace], color=looks["color"], linewidth=1.0, linestyle="--")
+            bounds = np.array([record.lower for record in trace], dtype=np.float64)
+            ax.plot(across, bounds, color=looks["color"], linewidth=1.0, linestyle="--")
     _scale(ax, what, heights)
     ax.set_xlabel(AXIS_LABELS[against])
     if against == "iteration" and ax.get_xscale() == "linear":
@@ -103,7 +113,7 @@ def _scale(ax: "Axes", what: str, heights: Sequence[Sequence[float]]) -> None:
         )
 
 
-def _trace(label: str, result: Any) -> Any:
+def _trace(label: str, result: object) -> Sequence[Record]:
     """The records of a result, or of the result that a fitted estimator holds."""
     trace = getattr(getattr(result, "result_", result), "trace", None)
     if not trace or not isinstance(trace, tuple | list):

@@ -5,11 +5,10 @@ from .columns import Fitted, LossOnColumns
 from .columns_in_parts import ColumnsInParts
 from .graph_admm import BoundedGraphFit, eigenvalue_bounds, graph_admm
 from .methods import best_intercept, intercept_of, refit
-from .minimise import EPS, NotFiniteError, minimise
+from .minimise import NotFiniteError, minimise
 from .problem import FeasibleSet, Fit, SmoothProblem, State
 
 __all__ = [
-    "EPS",
     "Basis",
     "BoundedGraphFit",
     "ColumnsInParts",

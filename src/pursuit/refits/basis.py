@@ -13,13 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import COLUMN_ROUNDING, DOUBLE_DOUBLE_ROUNDING
 from .._utils.types import Matrix, Vector
 from .factor import Factor
 
 MIN_CHOLESKY_CONDITION = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
 MAX_DOUBLE_DOUBLE_WORK = 2e8  # n m^2 up to which twice the digits are affordable
-COLUMN_ROUNDING = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
-DOUBLE_DOUBLE_ROUNDING = 1e-31  # rounding in twice the digits
 MAX_SIZE_RATIO = 1e6  # ratio of the columns' sizes above which a least norm is meant in even ones
 EXACT_COMBINATION_SHARE = 1e-25  # the same for an exact combination of other columns
 

@@ -74,7 +74,7 @@ class LossOnColumns(SmoothProblem):
     """A loss on a few columns, with its ridge (one number or one per column) and perhaps an intercept.
 
     ``lower`` is a lower bound of the loss, ``ends`` the least and the largest target; ``stored`` gives the columns as
-    the user stored them (else: the block's own). What is asked of the rows comes last, as functions of (v, b) and
+    the user stored them (else: the block's own). What needs the rows comes last, as functions of (v, b) and
     without the ridge: answers of disjoint rows add up.
     """
 

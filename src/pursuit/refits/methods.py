@@ -23,18 +23,19 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
+from .._utils.rounding import EPS
 from .._utils.types import Intercept, Matrix, Vector
 from ..designs.base import DenseBlock, Rows
 from ..losses.base import Loss
 from .basis import MIN_CHOLESKY_CONDITION, Basis, Stored, basis, least_norm
 from .columns import MIN_PIVOT_SHARE, Fitted, LossOnColumns
 from .factor import Factor, pseudo_solve
-from .minimise import CONVERGED_ROUNDINGS, EPS, minimise
+from .minimise import CONVERGED_ROUNDINGS, minimise
 from .problem import Fit, State
 
 EXACT_VALUE_SHARE = 1e-11  # share of the height by which a value may be off where nothing was unusual
 ROUNDED_VALUE_SHARE = 1e-9  # share of the height that rounded coefficients may cost without a word
-FLOOR_SHARE = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
+FLOOR_SHARE = 64 * EPS  # share of the null model's height that is nothing
 PARTLY_SEPARATED = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
 TOO_MANY = "the chosen columns are close to dependent, and too many for a refit in more digits"
 CERTAIN_ROW_SHARE = 1e-9  # phi'' of a row, beside the largest, below which its class is as good as certain

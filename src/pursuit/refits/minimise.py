@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from .._utils.rounding import EPS
 from .._utils.types import Matrix, Vector
 from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve
 from .problem import FeasibleSet, Fit, Line, SmoothProblem, State
 
-EPS = float(np.finfo(float).eps)
 CONVERGED_ROUNDINGS = 500  # rounding units of the height at which a Newton decrement ends it
 FLAT_DECREMENT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
 MIN_FALL_SHARE = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that

@@ -55,7 +55,7 @@ class Units:
 class Bound:
     """A valid lower bound, the z and dual variables it came from, the relaxation's x, indicators and value.
 
-    ``part`` is what was walked on, with the curvature that was met: to be taken for the next walk.
+    ``part`` is the part that was minimised, with the curvature that was met: the start of the next minimisation.
     """
 
     lower: float

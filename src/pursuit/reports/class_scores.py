@@ -76,7 +76,7 @@ class ClassScores:
 def class_scores(
     codes: Columns,
     eta: Array,
-    classes: Any,
+    classes: Array,
     *,
     weights: Vector | None = None,
     threshold: float = 0.5,

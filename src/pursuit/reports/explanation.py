@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,8 +38,8 @@ class Explanation:
     values: Vector
     contributions: Array
     intercept: Intercept
-    eta: Any
-    prediction: Any
+    eta: Intercept
+    prediction: object
     outputs: tuple[str, ...] = ()
     offset: float = 0.0
 
@@ -72,7 +71,7 @@ def make_explanation(
     values: Vector,
     coef: Array,
     intercept: Intercept,
-    prediction: Any,
+    prediction: object,
     outputs: tuple[str, ...],
     offset: ArrayLike = 0.0,
 ) -> Explanation:
@@ -86,7 +85,7 @@ def explain_contributions(
     values: Vector,
     contributions: Array,
     intercept: Intercept,
-    prediction: Any,
+    prediction: object,
     outputs: tuple[str, ...],
     offset: ArrayLike = 0.0,
 ) -> Explanation:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from ..plots.stability import StabilityDisplay
+
 MAX_PRINTED = 12  # features, and pairs of them, that are printed
 
 
@@ -213,7 +215,7 @@ class Stability:
         order = np.lexsort((-shares.mean(axis=0), -shares.max(axis=0, initial=0.0)))[:most]
         return shares[:, order], [self._called(int(self._chosen[j])) for j in order]
 
-    def plot(self, ax: "Axes | None" = None, **how: Any) -> "Axes":
+    def plot(self, ax: "Axes | None" = None, **how: Any) -> "StabilityDisplay":
         """Draw frequencies against k.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from .._utils.types import ArrayLike, Columns, MatrixLike, Vector
+from .._utils.types import Array, ArrayLike, Columns, MatrixLike, Vector
 from .._utils.validation import check_count, check_sizes, check_weights
 from ..constraints import AtMost, group_labels
 from ..data import from_dask, is_dask
@@ -48,7 +48,7 @@ class Selector(Protocol):
 
     rows: Columns
     labels: Columns | None
-    classes: Any
+    classes: Array | None
     ks: tuple[int, ...]
     unit_of: Columns | None
     names: Sequence[str] | None
@@ -76,7 +76,7 @@ class EstimatorSelector:
     constraint: AtMost
     rows: Columns
     labels: Columns | None
-    classes: Any
+    classes: Array | None
     names: Sequence[str] | None
     unit_of: Columns | None
     weights: Vector

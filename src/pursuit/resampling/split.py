@@ -1,16 +1,14 @@
 """Complementary pairs of half-samples."""
 
-from typing import Any
-
 import numpy as np
 
-from .._utils.types import Columns, Seed
+from .._utils.types import Array, Columns, Seed
 from ..solvers.base import generator
 
 MIN_ROWS = 4  # rows: two in each half
 
 
-def complementary_halves(rows: Columns, pairs: int, random_state: Seed, labels: Any = None) -> list[Columns]:
+def complementary_halves(rows: Columns, pairs: int, random_state: Seed, labels: Columns | None = None) -> list[Columns]:
     """``pairs`` times two disjoint halves of the rows, one after the other, each sorted.
 
     With ``labels``, one per row, every class is halved; classes of odd size give the odd row to either half. Without
@@ -24,13 +22,13 @@ def complementary_halves(rows: Columns, pairs: int, random_state: Seed, labels: 
     return halves
 
 
-def check_halves(rows: Columns, labels: Any = None, classes: Any = None) -> None:
+def check_halves(rows: Columns, labels: Columns | None = None, classes: Array | None = None) -> None:
     """Raise, in a sentence, where there is too little to be halved."""
     if len(rows) < MIN_ROWS:
         raise ValueError(
             f"X has {len(rows)} rows with a weight, and stability needs at least {MIN_ROWS}: two in each half"
         )
-    if labels is None:
+    if labels is None or classes is None:
         return
     counts = np.bincount(labels, minlength=len(classes))
     if counts.min() < 2:

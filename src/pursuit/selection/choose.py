@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.types import Columns, Keywords, Matrix, Vector
+from .._utils.rounding import EPS
+from .._utils.types import Array, Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
 from .averaging import dense, dense_of_folds, negligible, projected, smoothed, weights
@@ -33,7 +34,7 @@ LOSS_TOLERANCE = 1e-9  # share of a loss that is rounding
 GUARD_STANDARD_ERRORS = 2.0  # standard errors
 EXACT_LOSS_SHARE = 1e-20  # share of the largest loss below which differences are rounding
 ZERO_LOSS = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
-PREDICTION_ROUNDING = 16 * float(np.finfo(float).eps)  # share of a prediction that is rounding
+PREDICTION_ROUNDING = 16 * EPS  # share of a prediction that is rounding
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Chosen:
     l2: float
     gamma: float
     alone: int
-    table: Keywords
-    sizes: Keywords
+    table: dict[str, Array]
+    sizes: dict[str, Array]
     points: dict[int, Point]
     scores: dict[int, float]
     least: int
@@ -90,9 +91,9 @@ class Trial:
         intercept = float(np.sum((PREDICTION_ROUNDING * np.asarray(null.free, float)) ** 2))
         return max(ZERO_LOSS, EXACT_LOSS_SHARE * null.value, intercept)
 
-    def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[Keywords, Vector, Matrix]:
+    def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[dict[str, Array], Vector, Matrix]:
         """Columns of a table of what was held out, the goal and the goal of every fold."""
-        out: Keywords = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
+        out: dict[str, Array] = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
         goal, each = seen.mean, seen.each
         if self.score is not None:
             scores = np.column_stack(
@@ -133,7 +134,7 @@ class BySize:
     """One model per size: their table, what is to be least, and the same by fold."""
 
     sizes: tuple[int, ...]
-    table: Keywords
+    table: dict[str, Array]
     goal: Vector
     each: Matrix
     rounding: float = ZERO_LOSS  # losses below it are equal

@@ -19,11 +19,11 @@ EBIC (Foygel and Drton 2010) holds nothing out: -2 log-likelihood + k log n + 4 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .._utils.types import Columns, Flags, Keywords, Matrix, Vector
+from .._utils.types import Array, Columns, Flags, Matrix, Vector
 from .._utils.validation import check_choice
 from ..engines import check_time, in_threads, threads
 from ..kernels.graph import NO_EDGES, graph_path
@@ -66,7 +66,7 @@ class GraphChoice(NamedTuple):
     sizes: tuple[int, ...]
     shrinkages: tuple[float, ...]
     l1s: tuple[float, ...]
-    table: Keywords
+    table: dict[str, Array]
 
 
 def edge_counts(p: int, most: int) -> tuple[int, ...]:
@@ -154,7 +154,7 @@ class _Seen:
         out[self.known] = paired(self.scores[self.known])
         return out
 
-    def table(self, ts: Sequence[float], lams: Sequence[float]) -> Keywords:
+    def table(self, ts: Sequence[float], lams: Sequence[float]) -> dict[str, Array]:
         names, known = ("n_edges", "shrinkage", "l1"), self.known
         grids = np.meshgrid(self.sizes, ts, lams, indexing="ij")
         out = {name: grid[known] for name, grid in zip(names, grids, strict=True)}
@@ -168,7 +168,13 @@ class _Seen:
 
 
 def _tried(
-    folds: Sequence[Parted], sizes: Any, ts: Any, lams: Any, include: Columns, forbidden: Any, tol: float
+    folds: Sequence[Parted],
+    sizes: tuple[int, ...],
+    ts: Sequence[float],
+    lams: Sequence[float],
+    include: Columns,
+    forbidden: Flags | None,
+    tol: float,
 ) -> _Seen:
     """Every triple on every fold; a thread has a fold and a shrinkage."""
     tasks = [(fold, t) for t in ts for fold in folds]
@@ -179,7 +185,13 @@ def _tried(
 
 
 def _along(
-    fold: Parted, t: float, sizes: Any, lams: Any, include: Columns, forbidden: Any, tol: float
+    fold: Parted,
+    t: float,
+    sizes: Sequence[int],
+    lams: Sequence[float],
+    include: Columns,
+    forbidden: Flags | None,
+    tol: float,
 ) -> tuple[Matrix, Flags]:
     """Scores along a path, (sizes, l1s); sizes at which some graph has no optimum need shrinkage."""
     s = np.sqrt(fold.train.diagonal())
@@ -246,7 +258,7 @@ def _further(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
     return tuple(sorted({k for times in EXTENSION_FACTORS if (k := min(most, int(times * sizes[-1]))) > sizes[-1]}))
 
 
-def _ends(value: float, grid: Any, name: str, highest: float) -> str:
+def _ends(value: float, grid: Sequence[float], name: str, highest: float) -> str:
     """A sentence where the choice is at the end of a grid that could have gone on."""
     if len(grid) > 1 and value == grid[-1] < highest:
         return f"{name}={value:g} is the largest that was tried, and a larger one may be better"

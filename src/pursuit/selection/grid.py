@@ -1,5 +1,6 @@
 """What is tried: sizes k, ridges l2, and gamma, the share of the ridge fit (the rest is the refit)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,7 +65,15 @@ class Grid:
 
 
 def make_grid(
-    ks: Any, l2: ArrayLike | None, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
+    ks: Iterable[int] | int | None,
+    l2: ArrayLike | None,
+    gamma: Any,
+    *,
+    h: float,
+    refit: float,
+    first: int,
+    end: int,
+    refits: bool = False,
 ) -> Grid:
     """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size.
 
@@ -92,7 +101,7 @@ def make_grid(
     return Grid(ours, ridges, gammas, refit, h, theirs, end, ks is None, more, tuple(notes))
 
 
-def largest(ks: Any) -> int:
+def largest(ks: Iterable[int] | int | None) -> int:
     """The largest size that may be tried."""
     return MAX_DEFAULT_SIZE if ks is None else max(check_sizes(ks))
 

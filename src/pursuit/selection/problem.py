@@ -15,6 +15,7 @@ from ..objectives.bounded import INFEASIBLE
 from ..objectives.point import Point
 from ..objectives.sparse_set import UNRESTRICTED, SparseSet, first_feasible_size
 from ..paths import every_size, path
+from ..solvers.base import Solver
 from .ridge_scale import mean_column_square, ridge_scale
 
 MAX_UNITS_PER_ROW = 0.8  # no model has more units than this share of the rows
@@ -30,7 +31,7 @@ class Problem:
     n: float  # rows that count
     fit_intercept: bool = True
     standardize: bool = True
-    solver: Any = "auto"
+    solver: str | Solver = "auto"
     allowed: SparseSet = UNRESTRICTED
     limits: Keywords = field(default_factory=dict)  # of the runs of a solver other than "auto"
 

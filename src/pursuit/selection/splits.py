@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.labels import as_labels
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Columns, Flags, Folds, Matrix, MatrixLike, Seed, Vector
+from .._utils.types import Array, ArrayLike, Columns, Flags, Folds, Matrix, MatrixLike, Seed, Vector
 from .._utils.validation import check_integer, first_line, format_list
 from ..data.rows import Data
 
@@ -59,7 +59,7 @@ class Partition(Sequence[tuple[Columns, Columns]]):
 
 
 def splits(
-    cv: Folds, X: MatrixLike, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
+    cv: Folds, X: MatrixLike, y: Array, groups: ArrayLike | None, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """Pairs of training and test rows, and a sentence where there are fewer of them than requested.
 
@@ -69,9 +69,9 @@ def splits(
     """
     n = len(y)
     if groups is not None:
-        groups = as_labels(groups, "cv_groups")
-        if groups.shape != (n,):
-            raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {groups.shape}")
+        groups = own = as_labels(groups, "cv_groups")
+        if own.shape != (n,):
+            raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {own.shape}")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         return _shuffled(cv, y, groups, classes, 0 if random_state is None else random_state, weights)
     if cv is None or isinstance(cv, bool | float | str | type):
@@ -93,7 +93,7 @@ def splits(
 
 
 def _shuffled(
-    cv: Folds, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
+    cv: Folds, y: Array, groups: Array | None, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """So many folds, or as many as there can be."""
     cv = requested = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
@@ -134,7 +134,7 @@ def _classes_of_one_row(y: Array) -> Flags:
 
 
 def _train_always(
-    rows: Columns, alone: Flags, cv: int, y: Array, groups: Any, random_state: Seed, n: int
+    rows: Columns, alone: Flags, cv: int, y: Array, groups: Array | None, random_state: Seed, n: int
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """Folds of the other rows; the only row of a class is in every training fold, and is never held out."""
     labels = format_list(sorted(map(str, y[alone].tolist())))
@@ -148,7 +148,7 @@ def _train_always(
     return [(np.setdiff1d(np.arange(n), test), test) for test in tests], note
 
 
-def _tests(kind: Any, cv: int, random_state: Seed, y: Array, groups: Any) -> Iterator[Columns]:
+def _tests(kind: Any, cv: int, random_state: Seed, y: Array, groups: Array | None) -> Iterator[Columns]:
     """Test rows of every fold."""
     if kind is KFold:  # the same as scikit-learn's, which needs five times the memory
         order = np.arange(len(y), dtype=_index_type(len(y)))

@@ -25,7 +25,7 @@ Cost per iteration: one gradient, two or three refits. Invariant: every point is
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from math import ceil, log
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -147,7 +147,14 @@ class ARHT(Solver):
         return b
 
     def _core(
-        self, f: Objective, constraint: AtMost, start: Point, opt: float, eps: float, lower: float, rng: Any
+        self,
+        f: Objective,
+        constraint: AtMost,
+        start: Point,
+        opt: float,
+        eps: float,
+        lower: float,
+        rng: np.random.Generator,
     ) -> Run:
         s, S = constraint.k, start.support
         steepest = float(f.curvatures(start, np.union1d(S, constraint.top(start.gradient))).max())

@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.rounding import MIN_VALUE_SHARE
+from .._utils.types import Columns, Seed, Vector
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost, Exchange
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..kernels.path import MAX_GRAM_WORK, MAX_SEARCHED_WORK, MAX_THOROUGH_COLUMNS, PathPlan, PathSolution
-from ..kernels.rounding import MIN_VALUE_SHARE
 from ..kernels.search import SearchPlan, SearchSolution
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
@@ -48,7 +48,7 @@ NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts in Python
 BEYOND = 2  # sizes that a path goes on, since smaller sizes are improved from larger ones
-AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and nobody is asked
+AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and calls nothing back
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
 DEFAULT_SEED = int(generator(None).integers(2**63))
@@ -101,7 +101,7 @@ class Auto(Solver):
     restarts: int | str | None = None
     prove: bool | None = None
     cheap: float = 2e7
-    random_state: Any = None
+    random_state: Seed = None
     effort: str | None = None
 
     halted: ClassVar[str] = "the search finished"
@@ -303,7 +303,7 @@ def _on_data(f: Objective, constraint: AtMost, point: Point) -> Generator[Point,
     return (yield from search(f, constraint, end))
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Seed) -> int:
     """A seed for a kernel."""
     return DEFAULT_SEED if random_state is None else int(generator(random_state).integers(2**63))
 
@@ -367,5 +367,5 @@ def _settled(
     return point.claim("swap_optimal", exchange)
 
 
-def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
+def _point(f: Objective, support: Columns, coef: Vector, b: Any, value: float) -> Point:
     return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).bind(f)

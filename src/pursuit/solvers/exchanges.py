@@ -31,7 +31,7 @@ MIN_IMPROVEMENT = 1e-10  # share of f by which an exchange must lower it to coun
 MAX_REPORTED_ROUNDING = 1e-6  # share of f: rounding of the best change beyond which it is not reported
 MIN_CLEAR_IMPROVEMENT = 1e-8  # share of f by which it must to be made without a refit
 MAX_FOLLOWED = 50  # exchanges that are made without one
-MAX_SCALE_RATIO = 1e30  # ratio of scales above which rows are evened before they are multiplied
+MAX_SCALE_RATIO = 1e30  # ratio of scales above which rows are scaled before they are multiplied
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from .._utils.rounding import SUM_ROUNDING
 from .._utils.types import Columns, Flags, Matrix, Vector
-from ..data.answers import SUM_ROUNDING
 from ..kernels.unit_columns import UnitColumns
 
 MIN_PIVOT_LENGTH = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits

@@ -5,7 +5,7 @@ written beside its place, flushed to the disk and renamed, so that after a kill 
 run uses a file it holds a lock, and a second run is refused.
 
 A file belongs to one problem. Settings must be equal: the sparse set, the solver with its options, the loss, the ridge.
-Data are told apart by their fingerprint (``Objective.fingerprint``), and the value of a point that is taken from a file
+Data are recognised by their fingerprint (``Objective.fingerprint``), and the value of a point that is taken from a file
 is computed anew before it is believed.
 """
 
@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 
 from .._utils.files import FileLock, InUseError, atomic_write, remove_temporary_files
 from .._utils.settings import settings_to_json
-from .._utils.types import FilePath, Intercept, Keywords, Vector
+from .._utils.types import Array, ArrayLike, Columns, FilePath, Intercept, Keywords, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
 from ..data.disk.write import synced
@@ -51,7 +51,7 @@ class Problem:
     numbers: list[tuple[float, float]]
 
     @classmethod
-    def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
+    def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: object) -> "Problem":
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
         settings = {
             **f.problem_settings(),
@@ -242,7 +242,7 @@ def unpack_points(f: Objective, words: list[Keywords], arrays: Arrays) -> list[P
 
 
 def restore_point(
-    f: Objective, support: Any, coef: Any, free: Intercept, gradient: Vector | None = None, **known: Any
+    f: Objective, support: Columns, coef: Vector, free: Intercept, gradient: Vector | None = None, **known: Any
 ) -> Point:
     """A point of f from stored numbers, bound to its data again."""
 
@@ -257,7 +257,7 @@ def restore_point(
     return Point(support=support, coef=coef, free=free, slope=slope, **known).bind(f)
 
 
-def concatenate(pieces: list[Any], dtype: DTypeLike) -> Any:
+def concatenate(pieces: Sequence[ArrayLike], dtype: DTypeLike) -> Array:
     """Arrays after arrays."""
     return np.concatenate([np.empty(0, dtype), *pieces]).astype(dtype)
 

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._utils.html import html_table
 from .._utils.text import format_number, format_paragraphs, format_table
@@ -12,7 +12,7 @@ from .._utils.validation import check_flag, check_k, first_line, require_package
 from .._utils.wrong_calls import takes_objective
 from ..objectives.base import Objective
 from ..solvers import list_solvers
-from ..solvers.base import as_solver
+from ..solvers.base import Solver, as_solver
 from .driver import check_objective, solve
 from .result import Result
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 HEADINGS = ("solver", "value", "above best", "seconds", "iterations", "size", "optimality", "status")
 EQUAL_SHARE = 1e-9  # of the best value: what is less above it is equal
+
+
+Solvers: TypeAlias = Mapping[str, str | Solver] | Sequence[str | Solver] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ class Comparison:
         ]
         return pd.DataFrame(rows)
 
-    def plot(self, axs: Any = None) -> "Axes":
+    def plot(self, axs: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
         """Draw how far each solver is from the best value, and how long it took.
 
         Parameters
@@ -152,7 +155,9 @@ def _share(distance: float) -> str:
 
 
 @takes_objective("(GLM(X, y), k)")
-def compare(objective: Objective, k: int, solvers: Any = None, *, warm_up: bool = True, **options: Any) -> Comparison:
+def compare(
+    objective: Objective, k: int, solvers: Solvers = None, *, warm_up: bool = True, **options: Any
+) -> Comparison:
     """Run several solvers on one problem and compare values, times and what is known of optimality.
 
     Parameters
@@ -210,13 +215,13 @@ def compare(objective: Objective, k: int, solvers: Any = None, *, warm_up: bool 
     )
 
 
-def _named(solvers: Any) -> dict[str, Any]:
+def _named(solvers: Solvers) -> dict[str, Solver]:
     """Solvers by their names; two of one name are numbered."""
     if isinstance(solvers, Mapping):
         return {str(label): as_solver(solver)[1] for label, solver in solvers.items()}
     if isinstance(solvers, str) or not isinstance(solvers, Sequence | None):
         raise TypeError(f"solvers must be a list of names or instances, got {solvers!r}: solvers=['auto', 'omp']")
-    found: dict[str, Any] = {}
+    found: dict[str, Solver] = {}
     for given in list_solvers() if solvers is None else solvers:
         name, solver = as_solver(given)
         label, count = name, 2

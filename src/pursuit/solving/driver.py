@@ -4,12 +4,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.sorted_sets import without
-from .._utils.types import BoundsLike, ColumnsLike, FilePath, GroupsLike, Seed
+from .._utils.types import ArrayLike, BoundsLike, ColumnsLike, FilePath, GroupsLike, Seed
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import seconds_left, threads
@@ -42,7 +42,7 @@ def solve(
     groups: GroupsLike = None,
     bounds: BoundsLike = None,
     sum_to: float | None = None,
-    start: Any = None,
+    start: "Point | Result | ArrayLike | None" = None,
     max_iter: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
@@ -131,7 +131,12 @@ def solve(
 
 
 def _evaluation_log(
-    path: FilePath | None, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
+    path: FilePath | None,
+    constraint: AtMost,
+    name: str,
+    method: Solver,
+    start: "Point | Result | ArrayLike | None",
+    f: Objective,
 ) -> AbstractContextManager[EvaluationLog | None]:
     """Where a run is written down; None where there is no checkpoint."""
     if path is None:
@@ -160,7 +165,7 @@ def run(
     f: Objective,
     constraint: AtMost,
     solver: str | Solver = "auto",
-    start: Any = None,
+    start: "Point | Result | ArrayLike | None" = None,
     limits: Limits = UNLIMITED,
     name: str | None = None,
     log: EvaluationLog | None = None,
@@ -223,7 +228,7 @@ def _unknown(kind: type) -> list[str]:
 
 
 def check_objective(objective: "Objective") -> None:
-    kind: Any = type(objective)
+    kind: type = type(objective)
     lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
     if not lacks:
         return
@@ -246,7 +251,7 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
     return best
 
 
-def _point(f: Objective, start: Any) -> Point:
+def _point(f: Objective, start: "Point | Result | ArrayLike") -> Point:
     """A start as a point of f; a Result of another objective is converted through the user's units."""
     point = start.point if isinstance(start, Result) else start if isinstance(start, Point) else f.from_units(start)
     if point.dim != f.dim:
@@ -257,7 +262,7 @@ def _point(f: Objective, start: Any) -> Point:
     return f.from_units(start.x, start.intercept) if isinstance(start, Result) and not own else point
 
 
-def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
+def _start(f: Objective, constraint: AtMost, start: "Point | Result | ArrayLike | None") -> Point:
     """A point to begin from: the caller's, or the refit on the forced-in columns."""
     null = f.null  # also the check that the data are finite
     if start is None:

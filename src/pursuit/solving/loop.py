@@ -7,7 +7,6 @@ with the best point so far whatever happens: a limit, Ctrl-C, a point that a sol
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class Limits:
             )
 
 
-def _breach(point: Any, f: Objective, constraint: AtMost) -> str:
+def _breach(point: object, f: Objective, constraint: AtMost) -> str:
     """What is wrong with a point that a solver gave: nothing but its own word holds it to the sparse set."""
     if not isinstance(point, Point):
         return f"a {type(point).__name__}, not a point"

@@ -11,8 +11,9 @@ support it has seen, the state of its random numbers) is then as it was, and the
 | any other (Gram columns, minibatches, dual sweeps) | no |
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -53,11 +54,11 @@ class EvaluationLog:
     def __exit__(self, *_: object) -> None:
         self.checkpoint.close()
 
-    def recording_objective(self) -> Any:
+    def recording_objective(self) -> Objective:
         """The objective, recording where its points are no more than their numbers."""
-        return RecordingObjective(self) if self.f.smooth and self.f.serializable else self.f
+        return cast(Objective, RecordingObjective(self)) if self.f.smooth and self.f.serializable else self.f
 
-    def replay_or_compute(self, support: Columns, coefficients: Vector, compute: Any) -> Point:
+    def replay_or_compute(self, support: Columns, coefficients: Vector, compute: Callable[[], Point]) -> Point:
         """The recorded point, or else a computed one, which is recorded."""
         i = self.n_replayed
         if i < len(self.points):

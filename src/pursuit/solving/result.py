@@ -1,7 +1,6 @@
 """How a run ended, how good its point is, and what it went through."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -149,7 +148,7 @@ class Result:
     solver: str
     k: int
     point: Point = field(repr=False)
-    constraint: Any = field(default=None, repr=False)
+    constraint: AtMost = field(repr=False)
     bounds: BoundsLike = field(default=None, repr=False)
     sum_to: float | None = field(default=None, repr=False)
     exchange: Exchange | None = None

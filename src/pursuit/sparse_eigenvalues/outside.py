@@ -19,11 +19,12 @@ from math import comb
 import numpy as np
 
 from .._utils.lazy import lazy
+from .._utils.rounding import EPS
 from .._utils.types import Matrix, Vector
 from .hessian import SparseHessian
 
 MAX_ENUMERATED = 4000  # supports that are all looked at
-EIGENVALUE_ROUNDING = 64 * float(np.finfo(float).eps)  # of an eigenvalue, for each column
+EIGENVALUE_ROUNDING = 64 * EPS  # of an eigenvalue, for each column
 PAIR_SIZE = 2  # size of supports that are all looked at by a formula
 
 

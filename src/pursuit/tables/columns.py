@@ -3,18 +3,19 @@
 import dataclasses
 import re
 from collections import Counter
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Keywords, Vector
+from .._utils.types import JSON, Array, Keywords, Vector
 from .._utils.validation import format_list
 from .dates import ISO, find_format
 from .values import MIN_NUMBER_SHARE, Values, read_values, to_dates, to_levels, to_numbers
 
-MAX_STORED_POOLED = 1000  # levels: with more of them in "other", new ones are not told from those
+MAX_STORED_POOLED = 1000  # levels: with more of them in "other", new ones are not distinguished from those
 MIN_COUNTED_ROWS = 10  # fewer rows number themselves 1, 2, ... by chance
 _MIXED_CASE_ID = re.compile(r"[a-z](?:Id|ID)$")
 _WORD_ID = re.compile(r"(?:^|[_\s.-])(?:id|key|uuid|guid)$", re.IGNORECASE)
@@ -178,18 +179,18 @@ def days_since(dates: Array, first: str) -> Vector:
     return np.asarray((dates - np.datetime64(first, "us")) / np.timedelta64(1, "D"), dtype=np.float64)
 
 
-def column_to_json(column: NumberColumn | CategoryColumn) -> Keywords:
+def column_to_json(column: NumberColumn | CategoryColumn) -> JSON:
     """A column as JSON values."""
     held = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
     return {"kind": column.kind, **held}
 
 
-def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
+def column_from_json(held: object) -> NumberColumn | CategoryColumn:
     """A column from JSON values; TypeError says what they must be."""
-    kinds: dict[Any, Any] = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
+    kinds: dict[object, Any] = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
     kind = kinds.get(held.get("kind")) if isinstance(held, dict) else None
-    if kind is None:
-        raise TypeError(f"an object whose kind is {', '.join(kinds)}")
+    if kind is None or not isinstance(held, dict):
+        raise TypeError(f"an object whose kind is {', '.join(map(str, kinds))}")
     fields = {field.name: _CHECKS[field.type] for field in dataclasses.fields(kind)}
     parameters = {name: value for name, value in held.items() if name in fields}
     for name, value in parameters.items():
@@ -210,7 +211,10 @@ def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
-def _optional(check: Any) -> Any:
+Check = Callable[[Any], bool]  # of a value that a field may have
+
+
+def _optional(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
@@ -218,7 +222,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-_CHECKS: dict[Any, Any] = {
+_CHECKS: dict[object, Check] = {
     float: lambda value: isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value),
     int: lambda value: isinstance(value, int) and not isinstance(value, bool),
     bool: lambda value: isinstance(value, bool),
@@ -293,7 +297,7 @@ def _fit_category(texts: Array, rules: Rules) -> Column:
     )
 
 
-def _free_name(name: str, taken: Any) -> str:
+def _free_name(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "_"
     return name

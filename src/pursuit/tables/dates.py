@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def as_datetime64(value: date) -> np.datetime64:
 
 def parse_dates(texts: Iterable[str | None], form: str) -> tuple[Array, list[str]]:
     """The dates of texts (NaT where there is none), and the texts that are no dates in this format."""
-    known: dict[str | None, Any] = {None: np.datetime64("NaT", "us")}
+    known: dict[str | None, np.datetime64 | None] = {None: np.datetime64("NaT", "us")}
     wrong, found = [], []
     for text in texts:
         if text not in known:

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from .preparer import TablePreparer
 
 if TYPE_CHECKING:
+    from joblib import Memory
     from sklearn.base import BaseEstimator
 
 
@@ -47,7 +48,10 @@ class TablePipeline(Pipeline):
 
 
 def table_pipeline(
-    estimator: "BaseEstimator", *transformers: Any, preparer: Any = None, memory: Any = None
+    estimator: "BaseEstimator",
+    *transformers: "BaseEstimator",
+    preparer: "TablePreparer | None" = None,
+    memory: "str | Memory | None" = None,
 ) -> TablePipeline:
     """A pipeline from a table with categories, dates and missing values to a model with at most k of its columns.
 

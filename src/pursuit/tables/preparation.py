@@ -1,14 +1,19 @@
 """``Preparation``: what a saved model does to raw rows before it predicts them. It holds no code."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.types import Keywords, Matrix
+from .._utils.types import JSON, Keywords, Matrix
 from .._utils.validation import format_list, suggestion_clause
-from .columns import CategoryColumn, NumberColumn, column_from_json, column_to_json, warn_notes
+from .columns import CategoryColumn, LeftOut, NumberColumn, column_from_json, column_to_json, warn_notes
 from .values import as_array
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ..tables.preparer import TablePreparer
 
 PreparedColumn = NumberColumn | CategoryColumn
 
@@ -41,7 +46,7 @@ class Preparation:
         """Whether every column is a number and a feature as it is, so that arrays need no preparation."""
         return all(column.kind == "number" and column.suffixes == ("",) for _, column in self.columns)
 
-    def transform(self, table: Any, selected: tuple[str, ...]) -> Matrix:
+    def transform(self, table: "DataFrame", selected: tuple[str, ...]) -> Matrix:
         """The selected features of the rows of a data frame, whose other columns are not looked at."""
         held = [str(name) for name in table.columns]
         absent = [name for name in self.names if name not in held]
@@ -59,7 +64,7 @@ class Preparation:
             out[:, j] = found[feature]
         return out
 
-    def to_json(self) -> Keywords:
+    def to_json(self) -> JSON:
         """JSON values."""
         columns = [
             {"name": name, "features": list(features), **column_to_json(column)}
@@ -68,19 +73,19 @@ class Preparation:
         return {"columns": columns, "notes": list(self.notes)}
 
 
-def preparation_of(preparer: Any, names: tuple[str, ...], selected: set[str]) -> Preparation:
+def preparation_of(preparer: "TablePreparer", names: tuple[str, ...], selected: set[str]) -> Preparation:
     """What a fitted TablePreparer does to the columns behind selected features; ``names``: of its input."""
     features = iter(preparer.get_feature_names_out(names).tolist())
     columns, outputs = [], []
     for name, column in zip(names, preparer.columns_, strict=True):
         own = tuple(next(features) for _ in column.suffixes)
-        if selected & set(own):
+        if selected & set(own) and not isinstance(column, LeftOut):
             columns.append((name, column))
             outputs.append(own)
     return Preparation(tuple(columns), tuple(outputs), tuple(preparer.notes_))
 
 
-def read_preparation(held: Any) -> Preparation:
+def read_preparation(held: object) -> Preparation:
     """From JSON values; TypeError says what they must be."""
     if not isinstance(held, dict) or not isinstance(held.get("columns"), list):
         raise TypeError("an object with a list of columns")

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from .._utils.column_names import get_column_names, refuse_duplicates
-from .._utils.doc_links import DocLink
+from .._utils.docs import DocLink
 from .._utils.types import Array, ArrayLike, MatrixLike
 from .._utils.validation import check_count, check_fraction, format_list
 from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column, warn_notes

@@ -1,9 +1,9 @@
 """``theorems``: every result of the five papers, judged on one problem."""
 
-from typing import Any
-
+from .._utils.types import ArrayLike
 from .._utils.validation import check_k
 from ..objectives.base import Objective
+from ..solving.result import Result
 from . import arht, diht, grahtp, grasp
 from .problem import Problem
 from .restricted_curvature import Curvature, Levels
@@ -14,7 +14,9 @@ PAPERS = (grahtp, grasp, diht, arht)
 __all__ = ["Statement", "Theorems", "theorems"]
 
 
-def theorems(objective: Objective, k: int, *, target: Any = None, curvature: Curvature | None = None) -> Theorems:
+def theorems(
+    objective: Objective, k: int, *, target: Result | ArrayLike | None = None, curvature: Curvature | None = None
+) -> Theorems:
     """What the papers' theorems say about a problem: whether each condition holds, and the numbers that follow.
 
     Parameters

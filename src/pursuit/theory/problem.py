@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from .._utils.lazy import lazy
 from .._utils.types import Keywords
+from ..objectives.glm import GLM
 from .restricted_curvature import Bracket, Levels
 from .statements import CERTIFIED, LIMIT_TOLERANCE, OPEN, REFUTED
 
@@ -34,9 +35,9 @@ class Problem:
     size: int | None
 
     @property
-    def glm(self) -> Any:
+    def glm(self) -> GLM:
         """The objective, where it is a GLM."""
-        return self.levels.f
+        return cast(GLM, self.levels.f)
 
     @property
     def p(self) -> int:

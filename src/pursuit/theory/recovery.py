@@ -1,14 +1,17 @@
 """How much of a known sparse signal an estimate has found: the measures of the papers' experiments."""
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, Vector
 from .._utils.validation import check_array
+from ..solving.result import Result
+
+Coefficients: TypeAlias = ArrayLike | Result  # of all columns, or a Result with them
 
 
-def exact_recovery(truth: Any, estimate: Any) -> bool:
+def exact_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     """Whether an estimate has exactly the support of the truth.
 
     Parameters
@@ -37,7 +40,7 @@ def exact_recovery(truth: Any, estimate: Any) -> bool:
     return bool(np.array_equal(np.flatnonzero(a), np.flatnonzero(b)))
 
 
-def relaxed_recovery(truth: Any, estimate: Any) -> bool:
+def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     """Whether the k* largest coefficients of an estimate are the support of the truth, k* its size.
 
     Parameters
@@ -70,7 +73,7 @@ def relaxed_recovery(truth: Any, estimate: Any) -> bool:
     return bool(np.array_equal(np.sort(top), true))
 
 
-def support_f1(truth: Any, estimate: Any) -> float:
+def support_f1(truth: Coefficients, estimate: Coefficients) -> float:
     """The F score of the support: the harmonic mean of precision and recall.
 
     Parameters
@@ -95,7 +98,7 @@ def support_f1(truth: Any, estimate: Any) -> float:
     return 2.0 * both / (found + true) if found + true else 1.0
 
 
-def support_mcc(truth: Any, estimate: Any) -> float:
+def support_mcc(truth: Coefficients, estimate: Coefficients) -> float:
     """Matthews' correlation between the true and the estimated support.
 
     Parameters
@@ -121,7 +124,7 @@ def support_mcc(truth: Any, estimate: Any) -> float:
     return (p * both - found * true) / float(np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def relative_error(truth: Any, estimate: Any) -> float:
+def relative_error(truth: Coefficients, estimate: Coefficients) -> float:
     """The Euclidean distance of an estimate to the truth, as a share of the truth's norm.
 
     Parameters
@@ -154,7 +157,7 @@ def relative_error(truth: Any, estimate: Any) -> float:
     return float(np.linalg.norm(b - a)) / size
 
 
-def _counts(truth: Any, estimate: Any) -> tuple[int, int, int, int]:
+def _counts(truth: Coefficients, estimate: Coefficients) -> tuple[int, int, int, int]:
     """How many columns were found, are true, are both, are there."""
     a, b = _pair(truth, estimate)
     found, true = np.flatnonzero(b), np.flatnonzero(a)
@@ -165,13 +168,13 @@ def _common(one: Columns, other: Columns) -> Columns:
     return np.intersect1d(one, other, assume_unique=True)
 
 
-def _pair(truth: Any, estimate: Any) -> tuple[Vector, Vector]:
+def _pair(truth: Coefficients, estimate: Coefficients) -> tuple[Vector, Vector]:
     a, b = (check_array(_coefficients(given), name) for given, name in ((truth, "truth"), (estimate, "estimate")))
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(f"estimate must be a vector as long as truth, got shapes {a.shape} and {b.shape}")
     return a, b
 
 
-def _coefficients(given: Any) -> Any:
+def _coefficients(given: Coefficients) -> ArrayLike:
     """A vector; the coefficients of a Result, in full."""
-    return given.x if hasattr(given, "support") and hasattr(given, "x") else given
+    return given.x if isinstance(given, Result) else given

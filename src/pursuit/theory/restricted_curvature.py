@@ -25,7 +25,7 @@ import numpy as np
 from .._utils.html import html_table
 from .._utils.lazy import lazy
 from .._utils.text import format_number, format_paragraphs, format_table
-from .._utils.types import Seed, Vector
+from .._utils.types import ArrayLike, Seed, Vector
 from .._utils.validation import check_k, require_package
 from ..engines import threads
 from ..objectives.base import Objective, Point
@@ -180,7 +180,12 @@ class Curvature:
 
 
 def curvature(
-    objective: Objective, s: int, *, at: Any = None, starts: int | None = None, random_state: Seed = None
+    objective: Objective,
+    s: int,
+    *,
+    at: Result | ArrayLike | None = None,
+    starts: int | None = None,
+    random_state: Seed = None,
 ) -> Curvature:
     """Restricted smoothness, strong convexity and their kin over s-sparse directions, each from inside and certified.
 
@@ -226,7 +231,9 @@ def curvature(
 class Levels:
     """The curvature of one objective at several s, with what they share computed once."""
 
-    def __init__(self, f: Objective, at: Any = None, starts: int | None = None, random_state: Seed = None) -> None:
+    def __init__(
+        self, f: Objective, at: Result | ArrayLike | None = None, starts: int | None = None, random_state: Seed = None
+    ) -> None:
         if not isinstance(f, Objective):
             raise TypeError(f"objective must be a GLM or another objective of pursuit, got {type(f).__name__}")
         self.f, self.point = f, as_point(f, at, "at")
@@ -235,7 +242,7 @@ class Levels:
         self._known: dict[int, Curvature] = {}
 
     @lazy
-    def loss(self) -> Any:
+    def loss(self) -> Any:  # a Loss, where the objective has one
         return getattr(self.f, "loss", None)
 
     @property
@@ -401,7 +408,7 @@ class Levels:
         return notes
 
 
-def as_point(f: Objective, given: Any, name: str) -> Point:
+def as_point(f: Objective, given: Result | ArrayLike | None, name: str) -> Point:
     """A Result's point or a user's vector as a point of f with its gradient; None: zero coefficients."""
     if given is None:
         return f.null

@@ -34,7 +34,7 @@ def design(
     U = float(np.sort(u**2)[-m:].sum())
     kappa = (1 + delta) / (1 - delta)
     c = (kappa - 1) / U if sign > 0 else (1 / kappa - 1) / U
-    c = max(c, -0.999 / float(u @ u))  # the whole matrix must be positive: then delta is smaller than asked for
+    c = max(c, -0.999 / float(u @ u))  # the whole matrix must be positive: then delta is smaller than requested
     X = np.sqrt(p) * (np.eye(p) + (np.sqrt(1 + c * (u @ u)) - 1) / (u @ u) * np.outer(u, u))
     x = np.zeros(p)
     x[target] = _coefficients(u[target], shape, rng)

@@ -23,9 +23,9 @@ def judgements(table: "DataFrame", experiment: Any) -> Iterator[Judgement]:
     ):
         beaten = _above(wide, ours, others)
         lower = int((wide[ours] < wide[others].min(axis=1) * (1 - EQUAL)).sum())
-        told = f"{ours} never above {' or '.join(others)}" if beaten.empty else f"{ours} above at {_sizes(beaten)}"
-        told += f"; strictly below {'all of them' if len(others) > 1 else 'it'} at {lower} of {len(wide)} sizes"
-        yield Judgement.of(claim, beaten.empty, told, why.get(claim, ""), otherwise)
+        words = f"{ours} never above {' or '.join(others)}" if beaten.empty else f"{ours} above at {_sizes(beaten)}"
+        words += f"; strictly below {'all of them' if len(others) > 1 else 'it'} at {lower} of {len(wide)} sizes"
+        yield Judgement.of(claim, beaten.empty, words, why.get(claim, ""), otherwise)
     yield _advantage(wide, why)
     yield _oscillates(wide, why)
     yield _cheaper(table, why)
@@ -47,30 +47,30 @@ def _sizes(excess: Any) -> str:
 
 def _advantage(wide: "DataFrame", why: dict[str, str]) -> Judgement:
     """Both searches against the better of OMP and OMPR: on average, on every data set."""
-    told, holds = [], True
+    gains_by_data, holds = [], True
     for data, here in wide.groupby(level="data", sort=False):
         old = here[["OMP", "OMPR"]].min(axis=1)
         gains = {name: 100 * (1 - here[name] / old) for name in ("ARHT", SEARCH)}
         holds &= all(gain.mean() > 0 for gain in gains.values())
         words = (f"{name} by {gain.mean():.2g}% (at most {gain.max():.2g}%)" for name, gain in gains.items())
-        told.append(f"{data}: {', '.join(words)}")
+        gains_by_data.append(f"{data}: {', '.join(words)}")
     return Judgement.of(
         "advantage",
         holds,
-        "below the better of OMP and OMPR, mean over sizes: " + "; ".join(told),
+        "below the better of OMP and OMPR, mean over sizes: " + "; ".join(gains_by_data),
         why.get("advantage", ""),
     )
 
 
 def _oscillates(wide: "DataFrame", why: dict[str, str]) -> Judgement:
-    told, between = [], 0
+    counts, between = [], 0
     for data, here in wide.groupby(level="data", sort=False):
         apart = here[here[SEARCH] < here["OMPR"] * (1 - EQUAL)]
         share = (apart["OMPR"] - apart["ARHT"]) / (apart["OMPR"] - apart[SEARCH])
         low, high = int((share <= 0.1).sum()), int((share >= 0.9).sum())
         between += (low > 0 or len(share) - low - high > 0) and (high > 0 or len(share) - low - high > 0)
-        told.append(f"{data}: {low} at OMPR's, {len(share) - low - high} between, {high} at the search's or below")
-    words = "of the sizes at which the two differ, ARHT is (within a tenth of the distance) on " + "; ".join(told)
+        counts.append(f"{data}: {low} at OMPR's, {len(share) - low - high} between, {high} at the search's or below")
+    words = "of the sizes at which the two differ, ARHT is (within a tenth of the distance) on " + "; ".join(counts)
     return Judgement.of("oscillates", between > 0, words, why.get("oscillates", ""))
 
 
@@ -78,7 +78,7 @@ def _cheaper(table: "DataFrame", why: dict[str, str]) -> Judgement:
     spent = table[table["method"].isin(["ARHT", SEARCH])].pivot_table(
         index="data", columns="method", values="seconds", aggfunc="sum", sort=False
     )
-    told = "; ".join(f"{data}: {row['ARHT']:.3g} s against {row[SEARCH]:.3g} s" for data, row in spent.iterrows())
+    seconds = "; ".join(f"{data}: {row['ARHT']:.3g} s against {row[SEARCH]:.3g} s" for data, row in spent.iterrows())
     holds = bool((spent["ARHT"] < spent[SEARCH]).all())
-    words = f"processor time over all sizes, ARHT against exhaustive search: {told}"
+    words = f"processor time over all sizes, ARHT against exhaustive search: {seconds}"
     return Judgement.of("cheaper", holds, words, why.get("cheaper", ""))

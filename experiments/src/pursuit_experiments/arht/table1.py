@@ -124,10 +124,10 @@ the right columns are among the s. Here s and s* count no intercept.
             here = table[(table["ratio"] == ratio) & table["below"]]
             runs, good = int(here["runs"].sum()), int(here["recovered"].sum())
             past = table[(table["ratio"] == ratio) & ~table["below"]]
-            told = f"{good} of {runs} runs recover at delta up to {here['delta_most'].max():.3f}"
+            words = f"{good} of {runs} runs recover at delta up to {here['delta_most'].max():.3f}"
             if len(past):
-                told += f"; beyond the bound {int(past['recovered'].sum())} of {int(past['runs'].sum())}"
+                words += f"; beyond the bound {int(past['recovered'].sum())} of {int(past['runs'].sum())}"
             rate = good / runs
             error = float(np.sqrt(max(rate * (1 - rate), 1 / runs) / runs))  # at least that of one failure
             share = Comparison("share of runs that recover, less one half", rate - 0.5, error, copies)
-            yield Judgement.of(f"recovers_{ratio}", runs == good, told, rests_on=share)
+            yield Judgement.of(f"recovers_{ratio}", runs == good, words, rests_on=share)

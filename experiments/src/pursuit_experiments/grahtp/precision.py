@@ -139,7 +139,7 @@ def _grown(f: "LogDet", solver: "Solver", sizes: Sequence[int]) -> Iterator[Fit]
     """
     from pursuit.engines import threads
 
-    left, stood, spent, told = list(sizes), f.null, 0.0, 0.0
+    left, stood, spent, reported = list(sizes), f.null, 0.0, 0.0
     steps = solver.iterate(f, f.sparse_set(left[-1]), stood)
     while left:
         began = time.process_time()
@@ -147,8 +147,8 @@ def _grown(f: "LogDet", solver: "Solver", sizes: Sequence[int]) -> Iterator[Fit]
             point = next(steps, None)
         step = time.process_time() - began
         if len(stood.support) == left[0] and (point is None or len(point.support) > left[0]):
-            yield Fit(_matrix(f, stood), spent, spent - told)
-            left, told = left[1:], spent
+            yield Fit(_matrix(f, stood), spent, spent - reported)
+            left, reported = left[1:], spent
         if point is None:
             return
         stood, spent = point, spent + step

@@ -96,7 +96,7 @@ def spread(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Iter
 
 
 def times(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Iterator[Judgement]:
-    """Processor seconds of the fit that was chosen; those of the whole tuning are told."""
+    """Processor seconds of the fit that was chosen; those of the whole tuning are reported."""
     every = (LASSO, "GraHTP", *greedy)
     measured = (
         f"seconds of the chosen fit alone, {lines.means('seconds', every)}. All fits of the tuning, "

@@ -56,11 +56,11 @@ class SupportRecovery(Experiment):
         H = X.T @ X / len(X)
         found = []
         for k in (cell["true"], cell["true"] * 7 // 5, cell["true"] * 11 // 5):
-            asked = methods()
+            solvers = methods()
             if cell.get("constant"):
                 largest = self.bend * sparse_eigenvalue(H, 2 * k) + l2
-                asked = constant_steps(1 / (2 * largest), 1 / (2 * self.bend))
-            found += [{"k": k, "method": name, **judged(f, k, one, support)} for name, one in asked.items()]
+                solvers = constant_steps(1 / (2 * largest), 1 / (2 * self.bend))
+            found += [{"k": k, "method": name, **judged(f, k, one, support)} for name, one in solvers.items()]
         return found
 
     def table(self, rows: "DataFrame") -> "DataFrame":

@@ -72,12 +72,12 @@ half of that rule was added after GraSP was seen to need a single one.
             f"k = {k}: " + ", ".join(f"{method} {turns:.0f}" for method, turns in one.items())
             for k, one in needed.items()
         )
-        told = f"iterations to within 5% of the least loss (inf: not reached): {words}"
+        sentence = f"iterations to within 5% of the least loss (inf: not reached): {words}"
         good = [max(one["GraHTP"], one["GraSP"]) for one in needed.values()]
         bad = [min(one["FGraHTP"], one["FBS"]) for one in needed.values()]
         pairs = [sorted((one["GraHTP"], one["GraSP"])) for one in needed.values()]
         alike = all(more <= max(2 * less, less + FEW) for less, more in pairs)
-        yield Judgement.of("alike", alike, told)
+        yield Judgement.of("alike", alike, sentence)
         faster = all(one < other for one, other in zip(good, bad, strict=True))
         yield Judgement.of("superior", faster, "the same numbers")
 

@@ -39,7 +39,7 @@ version's; the numbers are lost here).
 {DATA_ABOUT}
 FBS is run once to the largest k: its supports are nested, and the time at a smaller k is that until it was reached. The
 standard error of an error rate of 5% on 11,808 documents is 0.2%; error rates count as comparable within 1%.
-*Fastest* means at most k and in sum over them: at every k, as it was asked first, it would fail at one of ten.
+*Fastest* means at most k and in sum over them: at every k, as first worded, it would fail at one of ten.
 """
 
     def cells(self, size: Size) -> list[Cell]:
@@ -78,9 +78,11 @@ standard error of an error rate of 5% on 11,808 documents is 0.2%; error rates c
         apart = errors.max(axis=1) - errors.min(axis=1)
         worst = apart[apart > ALIKE]
         points = 100 * apart
-        told = f"the four differ by {np.median(points):.2g} percentage points in the median, {points.max():.2g} at most"
-        told += "" if worst.empty else f"; by more than 1 at k = {', '.join(map(str, worst.index))}"
-        yield Judgement.of("alike", worst.empty, told, WHY.get("alike", ""))
+        words = (
+            f"the four differ by {np.median(points):.2g} percentage points in the median, {points.max():.2g} at most"
+        )
+        words += "" if worst.empty else f"; by more than 1 at k = {', '.join(map(str, worst.index))}"
+        yield Judgement.of("alike", worst.empty, words, WHY.get("alike", ""))
         fast = (times.idxmin(axis=1) == "FGraHTP").sum()
         total = ", ".join(f"{method} {times[method].sum():.3g} s" for method in METHODS)
         first = f"FGraHTP is the fastest at {fast} of {len(times)} k; over all k: {total}"

@@ -119,7 +119,7 @@ def debias_better(table: "DataFrame") -> Found:
 
 
 def variants_omp(table: "DataFrame") -> Found:
-    """The text's "these variants" are those of the sentence before it; GraSP + l2 without debiasing is told too."""
+    """The text's "these variants" are those of the sentence before it; GraSP + l2 without debiasing is reported too."""
     found = [_better(table, own, OMP, "omp") for own in (GRASP_D, RIDGE_D, RIDGE)]
     words = "; ".join(words for _, words, _ in found)
     return all(holds for holds, _, _ in found[:2]), words, weakest(least for _, _, least in found[:2])

@@ -80,10 +80,10 @@ def ridge_bias(table: "DataFrame") -> Found:
     loss, gap, se = _wide(table, "loss", HIGH), _wide(table, "gap", HIGH), _wide(table, "gap_se", HIGH)
     more = loss[RIDGE] - loss[GRASP]
     by_rho = more.groupby(level="rho", sort=False).mean()
-    told = ", ".join(f"{value:+.4f} at rho={rho}" for rho, value in by_rho.items())
+    differences = ", ".join(f"{value:+.4f} at rho={rho}" for rho, value in by_rho.items())
     holds = bool((by_rho > 0).all() and str(by_rho.idxmax()) == STEEPEST)
     words = (
-        f"loss of GraSP + l2 minus GraSP's, mean over n: {told}; GraSP + l2's gap to the truth"
+        f"loss of GraSP + l2 minus GraSP's, mean over n: {differences}; GraSP + l2's gap to the truth"
         f" {_range(gap[RIDGE])} (se {_range(se[RIDGE], '.2g')})"
     )
     error = np.hypot(se[RIDGE], se[GRASP]).groupby(level="rho", sort=False).mean()  # n share their draws

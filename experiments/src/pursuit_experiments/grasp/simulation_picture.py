@@ -1,4 +1,4 @@
-"""A panel per rho, a curve per method; the true parameter's loss with its band where asked for."""
+"""A panel per rho, a curve per method; the true parameter's loss with its band where that is requested."""
 
 from typing import TYPE_CHECKING
 

@@ -20,9 +20,9 @@ def reach(table: "DataFrame") -> Found:
     lowest = table.groupby("s")["printed"].min()
     behind = [s for s in best.index if best[s] > max(lowest[s], SEPARATED)]
     apart = [s for s in best.index if best[s] <= SEPARATED]
-    told = [f"separable at s = {_listed(apart)}"] if apart else []
-    told += [f"s={s}: {best[s]:.3g} against {lowest[s]:.3g}" for s in best.index if s not in apart]
-    return not behind, f"reached at {len(best) - len(behind)} of {len(best)} s: {'; '.join(told)}"
+    words = [f"separable at s = {_listed(apart)}"] if apart else []
+    words += [f"s={s}: {best[s]:.3g} against {lowest[s]:.3g}" for s in best.index if s not in apart]
+    return not behind, f"reached at {len(best) - len(behind)} of {len(best)} s: {'; '.join(words)}"
 
 
 def grasp_columns(table: "DataFrame") -> Found:
@@ -50,10 +50,10 @@ def _intercepts(table: "DataFrame") -> str:
     """How many of the printed losses lie between the iterates of the runs without and with an intercept."""
     own = table[table["method"].isin(GRASP)]
     inside = own["printed"].between(own["lowest"], own["highest"]).groupby(own["intercept"]).agg(["sum", "size"])
-    told = [
+    words = [
         f"{'with' if b else 'without'} an intercept {line['sum']} of {line['size']}" for b, line in inside.iterrows()
     ]
-    return "Between the iterates: " + ", ".join(told)
+    return "Between the iterates: " + ", ".join(words)
 
 
 def slip(table: "DataFrame") -> Found:
@@ -99,10 +99,10 @@ def omp_column(table: "DataFrame") -> Found:
     low, high = own.groupby("s")["low"].min(), own.groupby("s")["high"].max()
     inside = printed.between(low, high)
     unit = table[table["method"] == "Logit-OMP"].groupby("s")["loss"].min()
-    told = ", ".join(f"s={s}: {unit[s]:.3g} ({printed[s]:.3g})" for s in printed.index[printed > SMALL])
+    words = ", ".join(f"s={s}: {unit[s]:.3g} ({printed[s]:.3g})" for s in printed.index[printed > SMALL])
     return bool(inside.all()), (
         f"{inside.sum()} of {len(inside)} printed losses within our spread over tolerances, intercept and scaling;"
-        f" ours on columns of length one (printed in brackets) {told}"
+        f" ours on columns of length one (printed in brackets) {words}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..._utils.column_names import Names
-from ..._utils.types import Array, Vector
+from ..._utils.types import Array, FilePath, Vector
 from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
 from ...losses import Loss
@@ -22,7 +22,7 @@ from .parquet import ParquetFile, blocks
 
 
 def open_data(
-    path: Any,
+    path: FilePath,
     memory: Any = "1GB",
     *,
     target: str | None = None,

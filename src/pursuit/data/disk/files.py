@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._utils.lazy import lazy
-from ..._utils.types import Array, Keywords
+from ..._utils.types import Array
 
 BYTES_AT_A_TIME = 1 << 24  # bytes summed up at a time
 _DROP = getattr(mmap, "MADV_DONTNEED", None)
@@ -44,7 +44,7 @@ class Mapped:
         self.seen = _state(self.path)
         self.checked = False
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {key: value for key, value in self.__dict__.items() if key not in ("_map", "array")}
 
     @lazy

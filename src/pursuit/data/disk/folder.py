@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.lazy import lazy
-from ..._utils.types import Keywords
 from ...designs import Design, as_design
 from .files import Mapped
 from .manifest import CSR, DENSE, Block, Manifest
@@ -21,7 +20,7 @@ class FolderBlock:
         self.shape, self.dtype = (block.rows, manifest.shape[1]), np.dtype(manifest.dtype)
         self.nbytes, self.full = sum(file.entry.nbytes for file in self.files.values()), not manifest.sparse
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {key: value for key, value in self.__dict__.items() if key != "_design"}
 
     sampleable = True

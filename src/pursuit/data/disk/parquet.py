@@ -42,12 +42,12 @@ class ParquetFile:
         self.lock = threading.Lock()
         self._forget()
 
-    def __getstate__(self) -> Keywords:
+    def __getstate__(self) -> dict[str, object]:
         return {
             key: value for key, value in self.__dict__.items() if key not in ("lock", "arrow", "_walk", "_at", "_left")
         }
 
-    def __setstate__(self, state: Keywords) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.arrow, self.lock = require_package("pyarrow", "io", f"reading {self.path}"), threading.Lock()
         self._forget()

@@ -66,7 +66,7 @@ def bootstrap_bands(
     found: dict[str, list[Vector]] = {name: [] for name in grids}
     numbers = {name: f"x{effect.column}" for name, effect in estimator.effects_.items()}
     shown = {name: estimator.effects_[name](grid) for name, grid in grids.items()}
-    shift: dict[str, Any] = dict.fromkeys(grids, 0.0)
+    shift: dict[str, float | Vector] = dict.fromkeys(grids, 0.0)
     if isinstance(estimator.k, str):
         fixed.set_params(l2=_closest_ridge(estimator, fixed, X, y, weights))
         fixed.fit(X, y, sample_weight=weights)

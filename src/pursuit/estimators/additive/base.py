@@ -1,7 +1,8 @@
 """The base of additive models: at most k features, each with an effect of its own, as a scikit-learn estimator."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -9,14 +10,35 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import get_column_names
-from ..._utils.doc_links import DocLink
-from ..._utils.types import Array, Flags
+from ..._utils.docs import DocLink
+from ..._utils.types import (
+    Array,
+    ArrayLike,
+    ColumnsLike,
+    Flags,
+    Folds,
+    GroupsLike,
+    MatrixLike,
+    Seed,
+    StoredMatrix,
+)
 from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
 from ...effects import Effect
+from ...losses.base import LossLike
+from ...objectives import GLM
 from ...reports.explanation import Explanation, explain_contributions
+from ...solvers.base import Solver
+from ...solving.result import Result
+from ..base import AtMostK
+from ..base_cv import SparseModelCV
 from ..outputs import ModelReport, one_row
 from .summary import AdditiveSummary, build_additive_summary
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.utils import Tags
+
 
 CV_ONLY = ("ks", "gamma", "goal", "rule", "combine", "scoring")
 PARAMETERS = """k : int or "cv", default "cv"
@@ -78,41 +100,41 @@ ATTRIBUTES = """support_ : ndarray of int
 class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     """At most k features, each with an effect of its own."""
 
-    chosen_model: ClassVar[Any] = None
-    fixed_model: ClassVar[Any] = None
+    chosen_model: ClassVar[type[SparseModelCV]]
+    fixed_model: ClassVar[type[AtMostK]]
 
-    k: Any = "cv"
+    k: int | str = "cv"
     _: KW_ONLY
-    effects: Any = "smooth"
+    effects: str | Mapping[str | int, str] = "smooth"
     n_knots: int | None = None
-    loss: Any = "squared"
+    loss: LossLike = "squared"
     l2: float | None = None
-    include: Any = None
-    exclude: Any = None
-    groups: Any = None
-    ks: Any = None
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    groups: GroupsLike = None
+    ks: Iterable[int] | int | None = None
     gamma: float | None = None
-    cv: Any = 5
+    cv: Folds = 5
     goal: str | None = None
     rule: str | None = None
     combine: str | None = None
-    scoring: Any = None
-    solver: Any = "auto"
+    scoring: str | Callable[..., float] | None = None
+    solver: str | Solver = "auto"
     fit_intercept: bool = True
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        cv_groups: Any = None,
-        callback: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        cv_groups: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+    ) -> Self:
         """Select the features and fit their effects.
 
         Parameters
@@ -154,7 +176,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     def _chooses(self) -> bool:
         return isinstance(self.k, str) and self.k == "cv"
 
-    def _make_model(self, cv_groups: Any) -> Any:
+    def _make_model(self, cv_groups: ArrayLike | None) -> Any:
         """The sparse model on spline columns that these parameters ask for."""
         common = {
             name: getattr(self, name)
@@ -208,12 +230,12 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         self.k_ = len(np.unique(model.groups[cols]))
 
     @property
-    def result_(self) -> Any:
+    def result_(self) -> Result:
         """The :class:`pursuit.Result` of the model on spline columns."""
         return self._fitted_model("result_").result_
 
     @property
-    def objective_(self) -> Any:
+    def objective_(self) -> GLM:
         """The :class:`pursuit.GLM` on spline columns; it refers to the training data and is not pickled."""
         return self._fitted_model("objective_").objective_
 
@@ -255,7 +277,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if name == "coef_":
             raise AttributeError(
                 f"{type(self).__name__} has no coef_: an effect is a curve with several coefficients, which mean "
@@ -264,7 +286,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def contributions(self, X: Any) -> Array:
+    def contributions(self, X: MatrixLike) -> Array:
         """What each chosen feature adds to the linear predictor of each row.
 
         Parameters
@@ -279,12 +301,12 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             prediction).
         """
         check_is_fitted(self)
-        X = self.model_._read_rows(X)
-        parts = [effect(X[:, effect.column]) for effect in self.effects_.values()]
+        rows: Array = self.model_._read_rows(X)
+        parts = [effect(rows[:, effect.column]) for effect in self.effects_.values()]
         tail = () if np.ndim(self.intercept_) == 0 else np.shape(self.intercept_)
-        return np.stack(parts, axis=1) if parts else np.zeros((len(X), 0, *tail))
+        return np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0, *tail))
 
-    def explain(self, row: Any) -> Explanation:
+    def explain(self, row: MatrixLike) -> Explanation:
         """Split one prediction into the contributions of the features.
 
         Parameters
@@ -299,7 +321,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = one_row(row)
-        prediction = np.ravel(self.predict(X))
+        prediction: Array = np.ravel(self.predict(X))
         values = np.asarray(self.model_._read_rows(X)[0, self.support_], dtype=np.float64)
         return explain_contributions(
             tuple(self.effects_),
@@ -310,7 +332,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             self.model_._outputs(()),
         )
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """X with the chosen features only.
 
         Parameters
@@ -343,7 +365,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return build_additive_summary(self)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

@@ -1,7 +1,8 @@
 """``SparseAdditiveRegressor`` and ``SparseAdditiveClassifier``."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
@@ -52,8 +53,8 @@ class SparseAdditiveRegressor(RegressorMixin, SparseAdditive):
     True
     """
 
-    chosen_model: ClassVar[Any] = AdditiveRegressorCV
-    fixed_model: ClassVar[Any] = AdditiveRegressor
+    chosen_model = AdditiveRegressorCV
+    fixed_model = AdditiveRegressor
 
     def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The mean response (for Poisson, exp of the linear predictor).
@@ -116,13 +117,13 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
     (569, 2)
     """
 
-    chosen_model: ClassVar[Any] = AdditiveClassifierCV
-    fixed_model: ClassVar[Any] = AdditiveClassifier
+    chosen_model = AdditiveClassifierCV
+    fixed_model = AdditiveClassifier
     _own_parameters: ClassVar[tuple[str, ...]] = ("class_weight",)
 
-    k: Any = "cv"
+    k: int | str = "cv"
     loss: LossLike = "logistic"
-    class_weight: Any = None
+    class_weight: str | Mapping[Hashable, float] | None = None
 
     def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.

@@ -6,15 +6,16 @@ fold's columns are taken to those of all rows before they are averaged.
 """
 
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.column_names import column_label, refuse_missing, resolve_columns
+from ..._utils.column_names import Names, column_label, refuse_missing, resolve_columns
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Array, Columns, Matrix, Vector
+from ..._utils.types import Array, ArrayLike, BoundsLike, Columns, ColumnsLike, GroupsLike, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_offset
 from ...constraints import _units
 from ...data import Data, Source, is_dask
@@ -28,9 +29,15 @@ from ...selection.splits import fold_weights
 from ..base import AtMostK
 from ..base_cv import SparseModelCV
 from ..classifier import Classification
-from ..inputs import ValidatedInput, read_chosen, validate
+from ..inputs import InputChecks, ValidatedInput, read_chosen, validate
 from ..regressor import Regression
 from ..scoring import FoldScorer
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from ...engines.dask import Dask as Engine
+    from ...objectives.glm import GLM
 
 MAX_STORED_ENTRIES = 1 << 24  # of the spline columns (128 MB): beyond it they are computed when they are needed
 MIN_FAR_RANGES = 1.0  # times the training rows' range that a value must be outside of it to be far
@@ -56,31 +63,43 @@ class AdditiveProblem(Problem):
         """Curves of a likelihood without a ridge that counts would follow single rows to infinity."""
         return super().refit_ridge(h) if self.loss.quadratic else max(super().refit_ridge(h), REFIT_RIDGE * h)
 
-    def unit(self, f: Any) -> float:
+    def unit(self, f: "GLM") -> float:
         return 1.0
 
-    def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
+    def most(self, f: "GLM", n: float, wanted: int) -> tuple[int, int]:
         """No more columns than 0.8 times the rows; for a likelihood 0.2 times."""
         first, end = super().most(f, n, wanted)
-        units = len(np.unique(self.allowed.groups))
+        labels = np.asarray(self.allowed.groups)
+        units = len(np.unique(labels))
         share = MAX_UNITS_PER_ROW if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
-        return first, max(first, min(end, int(share * n * units / len(self.allowed.groups))), 1)
+        return first, max(first, min(end, int(share * n * units / len(labels))), 1)
 
 
 class AdditiveModel:
     """What both kinds of models, k fixed and k chosen, have in common: reading X, its columns, and the predictor."""
 
-    effects: Any = "smooth"
+    effects: str | Mapping[str | int, str] = "smooth"
     n_knots: int | None = None
-    feature_groups: Any = None
+    feature_groups: GroupsLike = None
+    groups: GroupsLike
+    bounds: BoundsLike
     with_linear: bool = False
     _warned_far = False
     basis_: AdditiveBasis
 
-    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
-        return validate(self, X, *y, **kwargs)
+    def _read(
+        self, X: MatrixLike, *y: ArrayLike | None, ensure_all_finite: bool = True, **checks: Unpack[InputChecks]
+    ) -> Any:
+        return validate(self, X, *y, ensure_all_finite=ensure_all_finite, **checks)
 
-    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
+    def _read_fit_input(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        offset: ArrayLike | None,
+        engine: "Engine | None",
+    ) -> ValidatedInput:
         if is_dask(X) or isinstance(opened(X), Source):
             raise TypeError(
                 "additive models take arrays and data frames, whose rows are in memory; for rows in parts, on disk or "
@@ -89,7 +108,7 @@ class AdditiveModel:
         inputs = super()._read_fit_input(X, y, sample_weight, offset, engine)  # type: ignore[misc]
         return replace(inputs, convert=lambda data: self._spline_data(data, inputs.weights()))
 
-    def _spline_data(self, data: Data, sample_weight: Any) -> Data:
+    def _spline_data(self, data: Data, sample_weight: ArrayLike | None) -> Data:
         """The data on the spline columns, which are fitted to all rows; sparse sets are in terms of these columns."""
         X: Array = data.design.X  # type: ignore[attr-defined]
         names = getattr(self, "feature_names_in_", None)
@@ -109,9 +128,9 @@ class AdditiveModel:
         for side in ("include", "exclude"):
             setattr(self, side, self._first_columns(getattr(self, side), side, names))
         labels = names or [f"x{j}" for j in range(p)]
-        return self._on_basis(data, self.basis_, self.basis_.names(labels))
+        return self._on_basis(data, self.basis_, tuple(self.basis_.names(labels)))
 
-    def _refuse_effects_of_excluded(self, p: int, names: Any) -> None:
+    def _refuse_effects_of_excluded(self, p: int, names: Sequence[str] | None) -> None:
         """Raise where effects describes a feature that exclude leaves out."""
         if not isinstance(self.effects, dict):
             return
@@ -122,14 +141,14 @@ class AdditiveModel:
                     f"effects describes column {column!r}, which exclude leaves out; drop it from one of them"
                 )
 
-    def _groups_of_features(self, p: int, names: Any) -> Columns:
+    def _groups_of_features(self, p: int, names: Sequence[str] | None) -> Columns:
         """A number for every feature: its own, or that of its group (the dummies of a category)."""
         if self.feature_groups is None:
             return np.arange(p)
         units, _ = _units(self.feature_groups, p, names)
         return np.arange(p) if units is None else units
 
-    def _monotone_bounds(self, kinds: list[str]) -> Any:
+    def _monotone_bounds(self, kinds: list[str]) -> tuple[Vector, Vector] | None:
         """Coefficients of monotone columns are non-negative; None where there are no such columns."""
         monotone = np.isin(kinds, ("increasing", "decreasing"))
         if not monotone.any():
@@ -143,21 +162,21 @@ class AdditiveModel:
             raise ValueError("increasing and decreasing effects cannot be combined with groups; leave one of them out")
         return np.where(monotone[self.basis_.feature_of], 0.0, -np.inf), np.full(self.basis_.width, np.inf)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_training", None)  # X of the fit, which reports read
         return state
 
     def _column(self, j: int) -> Vector:
         return self._training[:, j].astype(np.float64)
 
-    def _on_basis(self, data: Data, basis: AdditiveBasis, names: Any = None) -> Data:
+    def _on_basis(self, data: Data, basis: AdditiveBasis, names: Names | None = None) -> Data:
         X = self._training
         if len(X) * basis.width > MAX_STORED_ENTRIES:
             return Data(Spline(X, basis, names), data.rows, data.loss)
         return Data(as_design(basis.evaluate(self._column, len(X)), names), data.rows, data.loss)
 
-    def _first_columns(self, columns: Any, argument: str, names: Any) -> Any:
+    def _first_columns(self, columns: ColumnsLike, argument: str, names: Sequence[str] | None) -> Columns:
         """The first column of each of these features: any member names its group."""
         p = len(self.basis_.columns)
         found = resolve_columns(columns, argument, p, names)
@@ -171,10 +190,10 @@ class AdditiveModel:
             raise ValueError(f"{argument} must hold column indices from 0 to {p - 1}, got {wrong}")
         return self.basis_.starts[:-1][values.astype(np.int64)]
 
-    def _names_of_coefficients(self) -> Any:
+    def _names_of_coefficients(self) -> None:
         return None
 
-    def _read_rows(self, X: Any) -> Array:
+    def _read_rows(self, X: MatrixLike) -> Array:
         """Rows to predict, checked: an array of all columns, of which those that are not chosen may be zero."""
         features = np.unique(self.basis_.feature_of[self.support_])  # type: ignore[attr-defined]
         found, places = read_chosen(self, X, features)
@@ -185,7 +204,7 @@ class AdditiveModel:
         rows[:, features] = found[:, places]
         return rows
 
-    def _eta(self, X: Any, offset: Any = None) -> Array:
+    def _eta(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor with an offset, reading only the chosen features."""
         check_is_fitted(self)
         coef, intercept = self._on_support()  # type: ignore[attr-defined]
@@ -222,7 +241,7 @@ class AdditiveModel:
 class AdditiveChosen(AdditiveModel):
     """k is chosen."""
 
-    def _make_problem(self, f: Any, n: float) -> Problem:
+    def _make_problem(self, f: "GLM", n: float) -> Problem:
         made = super()._make_problem(f, n)  # type: ignore[misc]
         with_linear = self.with_linear or (isinstance(self.effects, str) and n < FEW_ROWS)
         bends = len(self.basis_.bent()) > 0
@@ -237,7 +256,9 @@ class AdditiveChosen(AdditiveModel):
         excluded = np.union1d(np.asarray(allowed.exclude), bent).astype(np.int64)
         return replace(problem, allowed=allowed._replace(exclude=excluded, groups=groups))
 
-    def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
+    def _make_folds(
+        self, problem: Problem, pairs: Sequence[tuple[Columns, Columns]], weights: Vector, counts: Vector
+    ) -> list[Fold]:
         """Every fold has knots of its own."""
         n = len(self._training)
         found = []
@@ -252,13 +273,19 @@ class AdditiveChosen(AdditiveModel):
             found.append(Fold(data.weighted(c), count, data.weighted(held), number, _change(self.basis_, changes)))
         return found
 
-    def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
+    def _make_scorer(
+        self,
+        inputs: ValidatedInput,
+        y: Array,
+        weights: Vector | None,
+        pairs: Sequence[tuple[Columns, Columns]],
+    ) -> FoldScorer:
         return AdditiveFoldScorer(self, inputs, y, weights, pairs)
 
-    def _score_classes(self, *args: Any) -> None:
+    def _score_classes(self, *args: object) -> None:
         """None: the models of folds are on columns of their own."""
 
-    def _choose(self, *args: Any) -> None:
+    def _choose(self, *args: object) -> None:
         super()._choose(*args)  # type: ignore[misc]
         self._fold_bases = None  # type: ignore[assignment]
 
@@ -266,7 +293,14 @@ class AdditiveChosen(AdditiveModel):
 class AdditiveFoldScorer(FoldScorer):
     """Models of a fold predict with the columns of that fold."""
 
-    def __init__(self, estimator: Any, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> None:
+    def __init__(
+        self,
+        estimator: "BaseEstimator",
+        inputs: ValidatedInput,
+        y: Array,
+        weights: Vector | None,
+        pairs: Sequence[tuple[Columns, Columns]],
+    ) -> None:
         super().__init__(estimator, inputs, y, weights, pairs)
         self.columns, self.estimator = estimator.basis_.width, estimator
         self.twin._warned_far = True  # held-out rows are no news to the user
@@ -276,7 +310,7 @@ class AdditiveFoldScorer(FoldScorer):
         return super().__call__(v, models)
 
 
-def _change(basis: AdditiveBasis, changes: list[Matrix]) -> Any:
+def _change(basis: AdditiveBasis, changes: list[Matrix]) -> Callable[[Matrix], Matrix]:
     """The function that takes coefficients of a fold's columns to those of all rows."""
 
     def to_whole(b: Matrix) -> Matrix:

@@ -1,18 +1,22 @@
 """``SmoothEffects``: a scikit-learn transformer that gives every numeric feature a smooth curve."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.doc_links import DocLink
-from ..._utils.types import Array, Matrix
+from ..._utils.docs import DocLink
+from ..._utils.types import Array, ArrayLike, Matrix, MatrixLike
 from ..._utils.validation import check_weights
 from ...effects import AdditiveBasis, column_kinds, fit_basis, knots_for
 from ...selection import rows_that_count
 from ..inputs import validate_dense
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 @dataclass(eq=False, repr=False)
@@ -77,11 +81,11 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
     'proved'
     """
 
-    effects: Any = "smooth"
+    effects: str | Mapping[str | int, str] = "smooth"
     _: KW_ONLY
     n_knots: int | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "SmoothEffects":
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> "SmoothEffects":
         """Place the knots.
 
         Parameters
@@ -98,20 +102,20 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         SmoothEffects
             Itself.
         """
-        X = validate_dense(self, X)
-        weights = None if sample_weight is None else check_weights(sample_weight, len(X))
-        n = float(len(X) if weights is None else rows_that_count(sample_weight, weights).sum())
+        A: Matrix = validate_dense(self, X)
+        weights = None if sample_weight is None else check_weights(sample_weight, len(A))
+        n = float(len(A) if weights is None else rows_that_count(sample_weight, weights).sum())
         names = getattr(self, "feature_names_in_", None)
 
         def read(j: int) -> Array:
-            return X[:, j]
+            return A[:, j]
 
-        kinds = column_kinds(self.effects, read, X.shape[1], weights, names)
+        kinds = column_kinds(self.effects, read, A.shape[1], weights, names)
         self.basis_: AdditiveBasis = fit_basis(read, weights, kinds, knots_for(self.n_knots, n))
         self.groups_ = self.basis_.feature_of
         return self
 
-    def transform(self, X: Any) -> Matrix:
+    def transform(self, X: MatrixLike) -> Matrix:
         """Evaluate the columns.
 
         Parameters
@@ -125,14 +129,14 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
             The columns of the features, side by side.
         """
         check_is_fitted(self)
-        X = validate_dense(self, X, reset=False)
-        out = self.basis_.evaluate(lambda j: X[:, j], len(X))
+        A: Matrix = validate_dense(self, X, reset=False)
+        out = self.basis_.evaluate(lambda j: A[:, j], len(A))
         for j, column in enumerate(self.basis_.columns):
             if column.kind == "linear":
-                out[:, self.basis_.starts[j]] = X[:, j]
+                out[:, self.basis_.starts[j]] = A[:, j]
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Name the columns: ``age``, ``age:2``, ...
 
         Parameters
@@ -149,7 +153,7 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         return np.asarray(self.basis_.names([str(name) for name in names]), dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

@@ -1,9 +1,10 @@
 """The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -12,19 +13,25 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import Names, check_names, get_column_names, refuse_missing
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
+from ..._utils.types import Array, ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
 from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
 from ...objectives.logdet import LogDet
 from ...refits.graph import graph_refit
+from ...solvers.base import Solver
 from ...solving.driver import solve
 from ...solving.result import Result
 from ..inputs import validate_dense
+from ..parameter_docs import describe
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance
 from .edge_selector import EdgeSelector, edge_selector
 from .edges import edge_gains, edge_table, to_networkx
+
+if TYPE_CHECKING:
+    from networkx import Graph
+    from pandas import DataFrame
 
 
 @dataclass(eq=False, repr=False)
@@ -38,8 +45,8 @@ class GraphModel(DocLink, EmpiricalCovariance):
     assume_centered: bool = False
     include: ColumnsLike = None
     exclude: ColumnsLike = None
-    solver: Any = "auto"
-    eigenvalues: Any = None
+    solver: str | Solver = "auto"
+    eigenvalues: tuple[float, float] | None = None
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
@@ -62,7 +69,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
+    def _read_covariance(self, covariance: MatrixLike, names: Sequence[str] | None) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
         own = get_column_names(covariance)
         S = check_array(covariance, "covariance")
@@ -93,7 +100,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
             random_state=self.random_state,
         )
 
-    def _check_l1(self, l1: Any) -> float:
+    def _check_l1(self, l1: object) -> float:
         number = check_number(l1, "l1")
         if number > 0 and self.eigenvalues is not None:
             raise ValueError("l1 and eigenvalues cannot be had together; leave one of them out")
@@ -120,7 +127,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self.reason_ = "; ".join(sentence for sentence in [*notes, result.reason] if sentence)
 
     @property
-    def _nodes(self) -> list[Any]:
+    def _nodes(self) -> list[int] | list[str]:
         """The nodes: names, else indices."""
         names = self._names
         return list(range(self.n_features_in_)) if names is None else [str(name) for name in names]
@@ -135,7 +142,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         return joined
 
     @lazy
-    def edges_(self) -> Any:
+    def edges_(self) -> "DataFrame | dict[str, Array]":
         """A row per edge; see the class."""
         check_is_fitted(self)
         units, (R, l1) = np.outer(self.objective_.scales, self.objective_.scales), self._fitted_to
@@ -144,7 +151,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> "Graph":
         """Return the graph as a ``networkx.Graph``.
 
         Returns
@@ -155,7 +162,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
 
-    def report(self, path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
+    def report(
+        self,
+        path: FilePath,
+        *,
+        title: str | None = None,
+        names: Sequence[str] | None = None,
+        command: str | None = None,
+    ) -> Path:
         """Write a report about the fitted graph: one HTML file that needs no network and no other file.
 
         Parameters
@@ -177,15 +191,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
 
+    @describe
     def score(self, X: MatrixLike, y: ArrayLike | None = None) -> float:
         """Score rows by their mean Gaussian log-likelihood, as scikit-learn's covariance estimators do.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
-        y : None
-            Not used, for scikit-learn's conventions.
+        {dense_rows}
+        {no_target}
 
         Returns
         -------
@@ -195,13 +208,13 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self._check_rows(X)
         return float(super().score(X))
 
+    @describe
     def mahalanobis(self, X: MatrixLike) -> Vector:
         """Compute squared Mahalanobis distances of the rows from ``location_``.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
         Returns
         -------
@@ -211,7 +224,9 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self._check_rows(X)
         return np.asarray(super().mahalanobis(X))
 
-    def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
+    def error_norm(
+        self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True, squared: bool = True
+    ) -> float:
         """Compare ``covariance_`` with another one, as scikit-learn's covariance estimators do.
 
         Parameters
@@ -242,6 +257,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         refuse_missing(validate_dense(self, X, reset=False), self._names)
 
+    @describe
     def selector(
         self, X: MatrixLike, ks: Iterable[int] | None = None, sample_weight: ArrayLike | None = None
     ) -> EdgeSelector:
@@ -249,12 +265,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
         ks : sequence of int or None, default None
             Numbers of edges.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {weights}
 
         Returns
         -------

@@ -1,15 +1,15 @@
 """Covariances of rows about their mean or about the means of their classes, in two passes over X."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._utils.column_names import column_label
+from ..._utils.rounding import EPS
 from ..._utils.types import Columns, Flags, Matrix, Vector
 
-CONSTANT_TOLERANCE = 8 * float(
-    np.finfo(float).eps
-)  # times a column's largest entry: the standard deviation of a constant
+CONSTANT_TOLERANCE = 8 * EPS  # times a column's largest entry: the standard deviation of a constant
 SQUARABLE_RANGE = 1e-140, 1e140  # sizes of entries between which variances are neither 0 nor infinite
 
 
@@ -57,7 +57,7 @@ def second_moment(X: Matrix, weights: Vector, codes: Columns, means: Matrix) -> 
     return apart.T @ apart
 
 
-def check_variances(X: Matrix, covariance: Matrix, names: Any, where: str = "") -> None:
+def check_variances(X: Matrix, covariance: Matrix, names: Sequence[str] | None, where: str = "") -> None:
     """Raise, in a sentence with their names, where columns do not vary, or cannot be squared."""
     check_magnitudes(X, names)
     flat = np.flatnonzero(flat_columns(X, covariance))
@@ -66,7 +66,7 @@ def check_variances(X: Matrix, covariance: Matrix, names: Any, where: str = "") 
         raise ValueError(f"{column_label(flat, names)} {are} constant{where}; leave {them} out")
 
 
-def check_magnitudes(X: Matrix, names: Any) -> None:
+def check_magnitudes(X: Matrix, names: Sequence[str] | None) -> None:
     """Raise where the variance of a column would be lost."""
     size = np.abs(X).max(axis=0)
     odd = np.flatnonzero(((size < SQUARABLE_RANGE[0]) & (size > 0)) | (size > SQUARABLE_RANGE[1]))

@@ -1,18 +1,21 @@
 """Edges as what half-samples select (``pursuit.stability``); the units are pairs of columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.types import Columns, Flags, Matrix, Vector
+from ..._utils.types import ArrayLike, Columns, Flags, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_count, check_sizes
 from ...objectives.logdet import LogDet
 from ...objectives.pairs import Pairs
 from ...paths import path
 from .covariance import estimate_covariance, flat_columns, replace_constant_columns
 from .edges import allowed_edges, resolve_edges
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DEFAULT_SIZES = 10  # of the path, unless ks names them
 
@@ -21,7 +24,7 @@ DEFAULT_SIZES = 10  # of the path, unless ks names them
 class EdgeSelector:
     """A :class:`pursuit.resampling.Selector`: the path of graphs of some of the rows."""
 
-    model: Any
+    model: "BaseEstimator"
     shrinkage: float
     X: Matrix
     weights: Vector
@@ -83,10 +86,17 @@ def largest_stability_size(first: int, free: int) -> int:
     return first + max(free // 2, min(free, 1))
 
 
-def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, sample_weight: Any) -> EdgeSelector:
+def edge_selector(
+    model: "BaseEstimator",
+    X: MatrixLike,
+    n_edges: int,
+    shrinkage: float,
+    ks: Iterable[int] | int | None,
+    sample_weight: ArrayLike | None,
+) -> EdgeSelector:
     """Of a model that is a clone and may be changed; without ``ks``, sizes up to ``n_edges``."""
-    X, weights, found = model._samples(X, sample_weight)
-    f = model._objective(found.covariance, len(X), shrinkage)
+    rows, weights, found = model._samples(X, sample_weight)
+    f = model._objective(found.covariance, len(rows), shrinkage)
     include, forbidden = resolve_edges(f, model.include, model.exclude)
     first, most = len(include), allowed_edges(forbidden)
     end = max(1, min(check_count(n_edges, "n_edges", 1), largest_stability_size(first, most - first)))
@@ -95,7 +105,7 @@ def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, s
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} edges")
     sizes = [k for k in sizes if k >= first] or [first]
     capped = tuple(dict.fromkeys(min(k, most) for k in sizes))
-    return EdgeSelector(model, shrinkage, X, weights, capped, include, forbidden, f.pairs)
+    return EdgeSelector(model, shrinkage, rows, weights, capped, include, forbidden, f.pairs)
 
 
 def _size_grid(most: int) -> list[int]:

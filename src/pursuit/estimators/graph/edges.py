@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._utils.types import Columns, ColumnsLike, Flags, Matrix, Vector
+from ..._utils.types import Array, Columns, ColumnsLike, Flags, Matrix, Vector
 from ..._utils.validation import require_package
 from ...kernels.graph import NO_EDGES, ranked_exchanges
 from ...objectives.logdet import LogDet
 from ...refits.graph import GraphFit, graph_refit
+
+if TYPE_CHECKING:
+    from networkx import Graph
+    from pandas import DataFrame
 
 MAX_EXACT_WORK = 1e9  # multiplications up to which every edge is dropped and the rest refitted
 SWEEPS_PER_REFIT = 40  # of such a refit, roughly
@@ -77,7 +81,9 @@ def _value(R: Matrix, W: Matrix, l1: float) -> float:
     return float(np.sum(R * W) - np.linalg.slogdet(W)[1] + l1 * penalty)
 
 
-def edge_table(nodes: Sequence[Any], edges: Columns, precision: Matrix, gain: Vector) -> Any:
+def edge_table(
+    nodes: Sequence[int | str], edges: Columns, precision: Matrix, gain: Vector
+) -> "DataFrame | dict[str, Array]":
     """A row per edge, most gain first: a pandas DataFrame, or without pandas a dict of columns."""
     order = np.argsort(-gain, kind="stable")
     i, j = edges[order].T
@@ -102,7 +108,7 @@ def partial_correlations(precision: Matrix) -> Matrix:
     return found + 0.0  # no -0.0
 
 
-def to_networkx(nodes: Sequence[Any], edges: Columns, precision: Matrix) -> Any:
+def to_networkx(nodes: Sequence[int | str], edges: Columns, precision: Matrix) -> "Graph":
     """A ``networkx.Graph`` with every node, and of an edge its weight (partial correlation), sign and precision."""
     graph = require_package("networkx", "graph", "to_networkx").Graph()
     graph.add_nodes_from(nodes)

@@ -8,9 +8,9 @@
 | k, by cross-validation | ``n_edges="cv"``: the log-likelihood of held-out rows about the means of their classes |
 """
 
-import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import column_label
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.labels import as_labels
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Array, Columns, Matrix, Vector
+from ..._utils.types import Array, ArrayLike, Columns, ColumnsLike, Folds, Matrix, MatrixLike, Seed, Vector
 from ..._utils.validation import (
     check_array,
     check_choice,
@@ -31,10 +31,12 @@ from ..._utils.validation import (
     check_number,
     check_weights,
 )
-from ...engines import TimeUpError, threads, until
+from ...engines import threads, time_limited
 from ...selection import rows_that_count
+from ...solvers.base import Solver
 from ..classifier import class_codes
 from ..inputs import validate_dense
+from ..parameter_docs import describe
 from .covariance import (
     CovarianceEstimate,
     check_magnitudes,
@@ -42,7 +44,7 @@ from .covariance import (
     flat_columns,
     replace_constant_columns,
 )
-from .lda_cv import CHOSEN_BY_CV, RULES, Choice, FeasibleSet, chosen
+from .lda_cv import RULES, Choice, FeasibleSet, RequestedGraph, chosen
 from .precision import SparsePrecision
 
 PRIORS_TOLERANCE = 1e-6  # how far from 1 priors may add up, by rounding
@@ -132,52 +134,50 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     _: KW_ONLY
     shrinkage: float | str = 0.0
     l1: float | str = 0.0
-    priors: Any = None
-    cv: Any = 6
+    priors: ArrayLike | None = None
+    cv: Folds = 6
     rule: str = "min"
     standardize: bool = True
-    include: Any = None
-    exclude: Any = None
-    solver: Any = "auto"
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    solver: str | Solver = "auto"
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+    @describe
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, cv_groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the means of the classes and the graph within them.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
         y : array of shape (n,)
             Labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {weights}
         cv_groups : array of shape (n,) or None, default None
             Groups of the rows, which a number of folds keeps whole.
 
-        Returns
-        -------
-        SparseLDA
-            This estimator, fitted.
+        {fitted}
         """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
-        X, y = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
-        self.classes_, codes = class_codes(y)
-        weights = check_weights(sample_weight, len(X))
+        rows, labels = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
+        self.classes_, codes = class_codes(labels)
+        weights = check_weights(sample_weight, len(rows))
         shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         if shares.min() == 0:
             raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
         self.priors_ = self._priors(shares)
         names = getattr(self, "feature_names_in_", None)
-        found, notes = self._within(X, weights, codes, names)
+        found, notes = self._within(rows, weights, codes, names)
         with threads(self.n_jobs):
             counts = rows_that_count(sample_weight, weights)
-            within = FeasibleSet(X, codes, weights, counts, found, self.standardize, names)
+            within = FeasibleSet(rows, codes, weights, counts, found, self.standardize, names)
             choice = self._choose(within, requested, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges,
@@ -199,18 +199,13 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         self._discriminate()
         return self
 
-    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
-        limit = self.time_limit
-        end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
-        try:
-            with until(end):
-                return chosen(within, self, requested, cv_groups)
-        except TimeUpError:
-            raise TimeoutError(
-                f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
-            ) from None
+    def _choose(self, within: FeasibleSet, requested: RequestedGraph, cv_groups: ArrayLike | None) -> Choice:
+        with time_limited(self.time_limit, "every fold was fitted", "n_edges"):
+            return chosen(within, self, requested, cv_groups)
 
-    def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[CovarianceEstimate, str]:
+    def _within(
+        self, X: Matrix, weights: Vector, codes: Columns, names: Sequence[str] | None
+    ) -> tuple[CovarianceEstimate, str]:
         """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""
         seen = X[weights > 0]
         check_magnitudes(seen, names)
@@ -230,14 +225,12 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         words = f"{column_label(np.flatnonzero(flat), names)} {does} not vary within any class"
         return found, f"{words}; {its} variance over all rows was taken, and no edge"
 
-    def _stability_settings(self) -> tuple[Any, Any, Any]:
-        """Numbers, or "cv"."""
+    def _stability_settings(self) -> RequestedGraph:
+        """Numbers, or None where they are to be chosen."""
         check_choice(self.rule, "rule", RULES)
-        n_edges: Any = CHOSEN_BY_CV if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
-        shrinkage: Any = (
-            CHOSEN_BY_CV if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
-        )
-        l1: Any = CHOSEN_BY_CV if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
+        n_edges = None if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage = None if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
+        l1 = None if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
         standardize = check_flag(self.standardize, "standardize")
         if l1 != 0 and not standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
@@ -263,13 +256,13 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
-    def decision_function(self, X: Any) -> Vector:
+    @describe
+    def decision_function(self, X: MatrixLike) -> Vector:
         """Compute the discriminants, log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
         Returns
         -------
@@ -280,57 +273,48 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
-    def predict(self, X: Any) -> Array:
+    @describe
+    def predict(self, X: MatrixLike) -> Array:
         """Predict the most likely class.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n,)
-            Labels, as in ``classes_``.
+        {labels}
         """
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> Matrix:
+    @describe
+    def predict_proba(self, X: MatrixLike) -> Matrix:
         """Predict the probabilities of the classes.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
-    def predict_log_proba(self, X: Any) -> Matrix:
+    @describe
+    def predict_log_proba(self, X: MatrixLike) -> Matrix:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self.decision_function(X)
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
 
 
-def _is_cv(value: Any, name: str) -> bool:
+def _is_cv(value: object, name: str) -> bool:
     """Whether it is to be chosen."""
-    if isinstance(value, str) and value != CHOSEN_BY_CV:
-        raise ValueError(f"{name} must be a number or {CHOSEN_BY_CV!r}, got {value!r}")
+    if isinstance(value, str) and value != "cv":
+        raise ValueError(f"{name} must be a number or 'cv', got {value!r}")
     return isinstance(value, str)

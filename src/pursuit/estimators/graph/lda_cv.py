@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.types import Columns, Matrix, Vector
+from ..._utils.types import Array, ArrayLike, Columns, Folds, Matrix, Vector
 from ...objectives.logdet import LogDet
 from ...selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from ...selection.splits import splits
 from .covariance import CovarianceEstimate, estimate_covariance, flat_columns, replace_constant_columns, second_moment
 from .edges import allowed_edges, resolve_edges, well_posed
 
-CHOSEN_BY_CV = "cv"
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+RequestedGraph = tuple[int | None, float | None, float | None]  # n_edges, shrinkage and l1; None: to be chosen
 RULES = ("min", "1se")
 
 
@@ -23,7 +26,7 @@ class Choice(NamedTuple):
     n_edges: int
     shrinkage: float
     l1: float
-    table: Any
+    table: dict[str, Array] | None
     notes: list[str]
 
 
@@ -37,7 +40,7 @@ class FeasibleSet:
     counts: Vector
     found: CovarianceEstimate
     standardize: bool
-    names: Any
+    names: Sequence[str] | None
 
     @property
     def pairs(self) -> int:
@@ -63,37 +66,35 @@ class FeasibleSet:
         return Parted(train_on, found.rank, apart, float(self.counts[test].sum()))
 
 
-def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
-    """Numbers as they are; "cv" by the Gaussian likelihood of held-out rows about the means of their classes."""
+def chosen(
+    within: FeasibleSet, model: "BaseEstimator", requested: RequestedGraph, cv_groups: ArrayLike | None
+) -> Choice:
+    """Numbers as they are; None by the Gaussian likelihood of held-out rows about the means of their classes."""
     n_edges, shrinkage, l1 = requested
-    if CHOSEN_BY_CV not in requested:
+    if n_edges is not None and shrinkage is not None and l1 is not None:
         return Choice(n_edges, shrinkage, l1, None, [])
     pairs, note = splits(
         model.cv, within.X, _strata(within, model.cv), cv_groups, True, model.random_state, within.weights
     )
     folds = [within.parted(train, test, number) for number, (train, test) in enumerate(pairs)]
     p = within.X.shape[1]
-    ts = SHRINKAGES if shrinkage == CHOSEN_BY_CV else (shrinkage,)
+    ts = SHRINKAGES if shrinkage is None else (shrinkage,)
     most = within.pairs if min(ts) > 0 else min(within.pairs, well_posed(min(fold.rank for fold in folds)))
     f = LogDet(within.found.covariance, names=within.names)
     include, forbidden = resolve_edges(f, model.include, model.exclude)
     most = max(len(include), min(most, allowed_edges(forbidden)))
     grid = {
-        "sizes": (
-            [max(k, len(include)) for k in edge_counts(p, most)] if n_edges == CHOSEN_BY_CV else [min(n_edges, most)]
-        ),
-        "l1s": L1S if l1 == CHOSEN_BY_CV else (l1,),
+        "sizes": ([max(k, len(include)) for k in edge_counts(p, most)] if n_edges is None else [min(n_edges, most)]),
+        "l1s": L1S if l1 is None else (l1,),
         "rule": model.rule,
         "include": include,
         "forbidden": forbidden,
-        "most": most if n_edges == CHOSEN_BY_CV else 0,
+        "most": most if n_edges is None else 0,
     }
     best = choose_graph(folds, shrinkages=ts, **grid) if within.standardize else _on_covariances(folds, ts, grid)
     values = {"n_edges": best.k, "shrinkage": best.shrinkage, "l1": best.l1}
     open_ones = [
-        f"{name}={value:g}"
-        for (name, value), given in zip(values.items(), requested, strict=True)
-        if given == CHOSEN_BY_CV
+        f"{name}={value:g}" for (name, value), given in zip(values.items(), requested, strict=True) if given is None
     ]
     words = f"{' and '.join(open_ones)} by the best held-out likelihood"
     if model.rule == "1se":
@@ -119,7 +120,7 @@ def _to_sphere(S: Matrix, t: float) -> Matrix:
     return np.asarray((1 - t) * S + t * np.trace(S) / len(S) * np.eye(len(S)))
 
 
-def _strata(within: FeasibleSet, cv: Any) -> Columns:
+def _strata(within: FeasibleSet, cv: Folds) -> Columns:
     """Classes whose shares folds keep; those with fewer rows than folds count to the largest one's."""
     if not isinstance(cv, int | np.integer):
         return within.codes

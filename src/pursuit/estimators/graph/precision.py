@@ -8,13 +8,15 @@
 | alpha, beta | ``eigenvalues`` |
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 
 from ..._utils.types import ArrayLike, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_count
+from ..parameter_docs import describe
 from .base import GraphModel, correlations
 from .edges import allowed_edges, cap_message, resolve_edges
 
@@ -108,27 +110,25 @@ class SparsePrecision(GraphModel):
     shrinkage: float = 0.0
     l1: float = 0.0
 
-    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
+    @describe
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Search and fit the graph of the columns of X.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
-        y : None
-            Not used, for scikit-learn's conventions.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {dense_rows}
+        {no_target}
+        {weights}
 
-        Returns
-        -------
-        SparsePrecision
-            This estimator, fitted.
+        {fitted}
         """
         _, weights, found = self._samples(X, sample_weight)
         return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
 
-    def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Any = None) -> Any:
+    @describe
+    def from_covariance(
+        self, covariance: MatrixLike, n_samples: int | None = None, names: Sequence[str] | None = None
+    ) -> Self:
         """Fit to a covariance matrix instead of samples: ``SparsePrecision(20).from_covariance(S, n_samples=100)``.
 
         Parameters
@@ -140,16 +140,13 @@ class SparsePrecision(GraphModel):
         names : sequence of str or None, default None
             Names of its columns (a data frame has them).
 
-        Returns
-        -------
-        SparsePrecision
-            This estimator, fitted.
+        {fitted}
         """
         S = self._read_covariance(covariance, names)
         n = None if n_samples is None else check_count(n_samples, "n_samples", 2)
         return self._fit(S, n, np.zeros(len(S)))
 
-    def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Any:
+    def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Self:
         wanted, l1 = check_count(self.n_edges, "n_edges"), self._check_l1(self.l1)
         f = self._objective(covariance, n_samples, self.shrinkage)
         include, forbidden = resolve_edges(f, self.include, self.exclude)

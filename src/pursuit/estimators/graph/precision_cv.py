@@ -1,26 +1,29 @@
 """``SparsePrecisionCV``: how many edges, how much shrinkage and how much l1, by what was held out or by EBIC."""
 
-import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Columns, Matrix, Vector
+from ..._utils.types import ArrayLike, Columns, Folds, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_choice, check_count, check_fraction, check_number
-from ...engines import TimeUpError, threads, until
+from ...engines import threads, time_limited
 from ...objectives.logdet import LogDet
 from ...paths import every_size
 from ...refits.graph import graph_refit
 from ...selection import rows_that_count, splits
 from ...selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
 from ...solving.result import Result
+from ..parameter_docs import describe
 from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
 from .edges import allowed_edges, cap_message, resolve_edges, well_posed
 from .precision import GRAPH_ATTRIBUTES, GRAPH_PARAMETERS
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False, repr=False)
@@ -78,48 +81,43 @@ class SparsePrecisionCV(GraphModel):
     True
     """
 
-    n_edges: Any = None
-    shrinkage: Any = None
-    l1: Any = None
-    cv: Any = 5
+    n_edges: Sequence[int] | int | None = None
+    shrinkage: Sequence[float] | float | None = None
+    l1: Sequence[float] | float | None = None
+    cv: Folds = 5
     _: KW_ONLY
     rule: str = "min"
     gamma: float = 0.5
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+    @describe
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        cv_groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the number of edges and fit.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
-        y : None
-            Not used, for scikit-learn's conventions.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {dense_rows}
+        {no_target}
+        {weights}
         cv_groups : array of shape (n,) or None, default None
             Groups of the rows: a number of folds keeps them whole.
 
-        Returns
-        -------
-        SparsePrecisionCV
-            This estimator, fitted.
+        {fitted}
         """
         check_choice(self.rule, "rule", RULES)
-        began, limit = time.perf_counter(), self.time_limit
-        end = None if limit is None else began + check_number(limit, "time_limit")
         warn_row_order(X, cv_groups=cv_groups)
-        X, weights, found = self._samples(X, sample_weight)
-        with threads(self.n_jobs), until(end):
-            try:
-                folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
-                choice = self._choose(folds, found)
-            except TimeUpError:
-                raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
-                    "n_edges, shrinkage, l1 or folds"
-                ) from None
+        advice = "fewer n_edges, shrinkage, l1 or folds"
+        with threads(self.n_jobs), time_limited(self.time_limit, "every fold was fitted", advice):
+            X, weights, found = self._samples(X, sample_weight)
+            folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
+            choice = self._choose(folds, found)
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
             result, R = self._search(f, choice), correlations(found.covariance)
@@ -130,7 +128,7 @@ class SparsePrecisionCV(GraphModel):
         return self
 
     def _folds(
-        self, X: Matrix, weights: Vector, counts: Vector, found: CovarianceEstimate, cv_groups: Any
+        self, X: Matrix, weights: Vector, counts: Vector, found: CovarianceEstimate, cv_groups: ArrayLike | None
     ) -> tuple[list[Parted], str]:
         """Covariances of the folds; for a criterion, of all rows twice."""
         if self.rule == "ebic":
@@ -195,7 +193,7 @@ class SparsePrecisionCV(GraphModel):
         return self.n_edges_, self.shrinkage_
 
 
-def _as_list(values: Any, name: str) -> list[Any]:
+def _as_list(values: Sequence[T] | T, name: str) -> list[T]:
     """A number, or several, as a list."""
     if isinstance(values, str | bytes | dict):
         raise TypeError(f"{name} must be a number, a list of numbers, or None, got {values!r}")

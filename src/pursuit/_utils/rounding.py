@@ -1,9 +1,13 @@
-"""Rounding error of values and of exchanges that kernels compute from Gram matrices."""
+"""Rounding error: of doubles, sums, columns, and of what kernels compute from Gram matrices."""
 
 import numpy as np
 
-from .._utils.types import Vector
-from ..data.answers import SUM_ROUNDING
+from .types import Vector
+
+EPS = float(np.finfo(float).eps)
+SUM_ROUNDING = 32 * EPS  # share of a sum of products, by the sizes of its factors, that rounding may be
+COLUMN_ROUNDING = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
+DOUBLE_DOUBLE_ROUNDING = 1e-31  # rounding in twice the digits
 
 # Reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 MIN_CONDITION = 1e-7
@@ -12,9 +16,14 @@ MAX_ROUNDING_SHARE = 1e-10
 MIN_VALUE_ERROR = 1e-11  # share of a value that it may always be off by
 # Mean over standard deviation of a column beyond which values are computed from the data, not from Gram columns
 MAX_MEAN_TO_SPREAD = 1e4
-MIN_VARIANCE_SHARE = 1e-20  # share of a column's mean square that its variance must have to be told from rounding
+MIN_VARIANCE_SHARE = 1e-20  # share of a column's mean square below which its variance may be rounding
 MAX_SQUARE = 1e150  # range of squared columns that need no care
 MIN_VALUE_SHARE = 1e-6  # share of the null value below which differences of products of columns have no digits
+
+
+def gram_rounding(rows: float) -> float:
+    """The rounding error of an entry of a Gram matrix on a unit diagonal, a sum over so many rows."""
+    return float(0.5 * EPS * (8 + 2 * np.sqrt(rows)))
 
 
 def has_safe_range(squares: Vector) -> bool:
