@@ -110,13 +110,55 @@ class Referee:
         }
 
 
-def best_value(H, pull, k):
-    """The least x'Hx/2 - pull'x over k-sparse x."""
-    best = 0.0
+def minimisers(H, pull, k):
+    """The minimiser of x'Hx/2 - pull'x on each support of k columns, with its value."""
     for support in combinations(range(len(H)), k):
         S = list(support)
-        best = min(best, -0.5 * float(pull[S] @ np.linalg.lstsq(H[np.ix_(S, S)], pull[S], rcond=None)[0]))
-    return best
+        x = np.zeros(len(H))
+        x[S] = np.linalg.lstsq(H[np.ix_(S, S)], pull[S], rcond=None)[0]
+        yield x, -0.5 * float(pull[S] @ x[S])
+
+
+def best_value(H, pull, k):
+    """The least x'Hx/2 - pull'x over k-sparse x."""
+    return min(value for _, value in minimisers(H, pull, k))
+
+
+def pull_of(X, y, options):
+    """X'Cy about the weighted means: by NumPy."""
+    n = len(X)
+    c = (
+        np.full(n, 1 / n)
+        if "sample_weight" not in options
+        else options["sample_weight"] / options["sample_weight"].sum()
+    )
+    A, t = (X - c @ X, y - c @ y) if options["fit_intercept"] else (X, y)
+    return A.T @ (c * t)
+
+
+def _conclusions(table, H, pull, k, beta):
+    """Where a result about all k-sparse points is certified, what it concludes must hold on every support."""
+    names = ("GraHTP Theorem 10(1)", "GraHTP Theorem 10(2)", "ARHT Corollary 3.5", "ARHT Corollary 3.6")
+    sure = {name: table[name].numbers for name in names if table[name].verdict == "certified"}
+    if not sure:
+        return []
+    complaints, true = [], set(np.flatnonzero(beta).tolist())
+    value = 0.5 * beta @ H @ beta - pull @ beta
+    room = 1e-9 * (abs(value) + np.trace(H) * (beta @ beta))
+    every = list(minimisers(H, pull, k))
+    best = min(found for _, found in every)
+    for x, found in every:
+        for name in sorted(set(sure) & set(names[:2])):
+            if found <= best and set(np.argsort(-np.abs(x))[: len(true)].tolist()) != true:
+                complaints.append(f"{name} is certified, but the best point has other largest entries")
+        numbers = sure.get("ARHT Corollary 3.5", {})
+        near = found <= value + numbers.get("epsilon", -np.inf) - room
+        if near and np.linalg.norm(x - beta) > numbers["error"] * (1 + 1e-6) + 1e-6:
+            complaints.append(f"ARHT Corollary 3.5 is certified, but {x} is further off than {numbers['error']}")
+        below = sure.get("ARHT Corollary 3.6", {}).get("epsilon below", -np.inf)
+        if found < value + below - room and not true <= set(np.flatnonzero(x).tolist()):
+            complaints.append(f"ARHT Corollary 3.6 is certified, but a support without the target's is below {below}")
+    return complaints
 
 
 def wrapped(X, rng):
@@ -163,6 +205,11 @@ def _judge(seed, most):
         verdict = table[name].verdict
         if (verdict == "certified" and load > 1 + 1e-6) or (verdict == "refuted" and load < 1 - 1e-6):
             complaints.append(f"{name} is {verdict}, but uses {load} of its condition")
+    if seed % 4 == 0:
+        for statement in pursuit.theorems(f, k, target=np.zeros(p)):
+            if statement.verdict == "certified" and table[statement.citation].verdict != "certified":
+                complaints.append(f"{statement.citation} is certified for a target without columns")
+    complaints += _conclusions(table, H, pull_of(X, y, options), k, beta)
     complaints += _optimality(X, y, options, f, H, k, rng)
     complaints += _recovery(f, table, k, beta)
     return complaints, hits
@@ -170,15 +217,8 @@ def _judge(seed, most):
 
 def _optimality(X, y, options, f, H, k, rng):
     """Lemma 21 and DIHT's Theorem 1 at a refit of a random support, against the best of all supports."""
-    n, p = X.shape
-    c = (
-        np.full(n, 1 / n)
-        if "sample_weight" not in options
-        else options["sample_weight"] / options["sample_weight"].sum()
-    )
-    centre = options["fit_intercept"]
-    A, t = (X - c @ X, y - c @ y) if centre else (X, y)
-    pull = A.T @ (c * t)
+    p = X.shape[1]
+    pull, scale = pull_of(X, y, options), float(np.mean(y**2))
     result = pursuit.solve(f, k, solver="omp") if rng.random() < 0.5 else None
     if result is None:
         S = np.sort(rng.choice(p, k, replace=False))
@@ -189,7 +229,7 @@ def _optimality(X, y, options, f, H, k, rng):
     if np.count_nonzero(x) == 0:
         return []
     value, best = 0.5 * x @ H @ x - pull @ x, best_value(H, pull, k)
-    room = 1e-9 * max(abs(best), float(c @ t**2))
+    room = 1e-9 * max(abs(best), scale)
     table = pursuit.theorems(f, k, target=x)
     complaints = []
     if table["GraHTP Lemma 21"].verdict == "refuted" and value <= best + 1e-3 * room:

@@ -16,12 +16,20 @@ def test_measures_of_supports_are_scikit_learns():
         assert pursuit.support_mcc(a, b) == pytest.approx(matthews_corrcoef(a != 0, b != 0))
 
 
-def test_relaxed_recovery_looks_at_the_largest_entries_only():
+@pytest.mark.parametrize(
+    ("estimate", "exact", "relaxed"),
+    [
+        ([1.0, 0.0, -3.0, 0.0], True, True),
+        ([1.0, 0.1, -3.0, 0.0], True, True),  # supp(w, k*) = supp(w*)
+        ([1.0, 2.0, -3.0, 0.0], False, True),  # supp(w*) within supp(w)
+        ([0.0, 2.0, -3.0, 0.0], False, False),
+        ([1.0, 0.0, 0.0, 0.0], False, False),
+    ],
+)
+def test_exact_and_relaxed_recovery_are_those_of_the_grahtp_paper(estimate, exact, relaxed):
     truth = [2.0, 0.0, 1.0, 0.0]
-    assert pursuit.relaxed_recovery(truth, [1.0, 0.1, -3.0, 0.0])
-    assert not pursuit.exact_recovery(truth, [1.0, 0.1, -3.0, 0.0])
-    assert not pursuit.relaxed_recovery(truth, [1.0, 2.0, -3.0, 0.0])
-    assert not pursuit.relaxed_recovery(truth, [1.0, 0.0, 0.0, 0.0])
+    assert pursuit.exact_recovery(truth, estimate) is exact
+    assert pursuit.relaxed_recovery(truth, estimate) is relaxed
 
 
 def test_a_result_is_an_estimate_and_wrong_shapes_are_named():

@@ -7,7 +7,7 @@ import pytest
 
 import pursuit
 
-COUNT = 24  # results that are judged
+COUNT = 26  # results that are judged
 
 
 @pytest.fixture(scope="module")
@@ -146,14 +146,71 @@ def test_a_hinge_minimiser_at_the_kink_is_not_refuted_by_the_wrong_subgradient()
 
 
 def test_corollary_36_is_refuted_by_the_printed_level_and_certified_by_the_safe_one():
-    """Orthonormal columns, a gradient of equal entries everywhere: zeta_s = e sqrt(s)."""
+    """Orthonormal columns, a gradient of equal entries everywhere: zeta_s = e sqrt(s).
+
+    With y = X(target - e) the best x without column 0 is below f(target) + (1 - 2e - 20 e^2)/2 by nothing: the printed
+    condition e sqrt(20) < 1 is not enough, (1 + sqrt(21)) e < 1 is what the certified bound needs.
+    """
     p, k = 40, 20
     X = np.linalg.qr(np.random.default_rng(0).standard_normal((50, p)))[0] * np.sqrt(50)
     target = np.zeros(p)
     target[0] = 1.0
-    for e, verdict in ((0.99 / sqrt(21), "certified"), (1 / sqrt(20.5), "open"), (1.01 / sqrt(20), "refuted")):
-        f = pursuit.GLM(X, X @ (target + e), fit_intercept=False)
-        assert pursuit.theorems(f, k, target=target)["ARHT Corollary 3.6"].verdict == verdict
+    for e, verdict in ((0.99 / (1 + sqrt(21)), "certified"), (0.99 / sqrt(20), "open"), (1.01 / sqrt(20), "refuted")):
+        f = pursuit.GLM(X, X @ (target - e), fit_intercept=False)
+        statement = pursuit.theorems(f, k, target=target)["ARHT Corollary 3.6"]
+        assert statement.verdict == verdict
+        without = f.refit(np.arange(1, k + 1)).value - f.at(np.array([0]), np.array([1.0])).value
+        assert without == pytest.approx((1 - 2 * e - 20 * e**2) / 2)
+        if verdict == "certified":
+            assert statement.numbers["epsilon below"] == pytest.approx(without)
+        elif verdict == "open":
+            assert without < 0
+            assert "epsilon below" not in statement.numbers
+
+
+def test_a_target_without_columns_is_certified_only_where_its_size_does_not_matter(easy):
+    f = easy[0]
+    table = pursuit.theorems(f, 3, target=np.zeros(60))
+    certified = {s.citation for s in table if s.verdict == "certified"}
+    assert certified == {"GraHTP Theorem 2(a)", "GraHTP Theorem 2(b)", "GraSP Theorem 1"}
+    for name in ("GraHTP Corollary 3(a)", "GraHTP Theorem 8", "GraHTP Theorem 10(1)", "ARHT Theorem 3.3"):
+        assert table[name].verdict == "not applicable"
+        assert table[name].note == "the target has no columns"
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 8)) + 2.0
+    hard = pursuit.theorems(pursuit.GLM(X, X[:, 0], fit_intercept=False), 2, target=np.zeros(8))
+    assert {s.verdict for s in hard} <= {"refuted", "open", "not applicable"}
+
+
+def test_fgrahtps_steps_stop_where_its_contraction_factor_is_one(easy):
+    """m = M = 1: rho = |1 - eta|, and 1.62 rho = 1 at eta = 1 +- 1/1.62; the paper's rho < 0.62 would go beyond."""
+    numbers = pursuit.theorems(easy[0], 3)["GraHTP Theorem 2(b)"].numbers
+    assert (numbers["step from"], numbers["step to"]) == pytest.approx((1 - 1 / 1.62, 1 + 1 / 1.62), abs=1e-6)
+
+
+def test_theorem_5b_has_the_steps_whose_rho_meets_its_condition(easy):
+    f, _, _, beta = easy
+    numbers = pursuit.theorems(f, 20, target=beta)["GraHTP Theorem 5(b)"].numbers
+    for end in ("step from", "step to"):
+        rho = abs(1 - numbers[end])
+        assert rho * 3 / (1 - rho) ** 2 == pytest.approx(20, rel=1e-4)
+
+
+def test_theorem_10_is_about_the_best_point(easy):
+    f, X, y, beta = easy
+    table = pursuit.theorems(f, 15, target=beta)
+    slope = np.abs(X.T @ (X @ beta - y) / 400).max()
+    first, second = table["GraHTP Theorem 10(1)"], table["GraHTP Theorem 10(2)"]
+    assert first.load.certified == pytest.approx(4.59 * sqrt(15) * slope / 2, rel=1e-6)
+    assert first.verdict == "certified"
+    assert second.numbers["relaxed k"] == 15
+    best = np.zeros(60)
+    best[np.argsort(-np.abs(X.T @ y))[:15]] = (X.T @ y / 400)[np.argsort(-np.abs(X.T @ y))[:15]]
+    assert pursuit.exact_recovery(beta, best)
+    assert pursuit.theorems(f, 14, target=beta)["GraHTP Theorem 10(2)"].verdict == "refuted"
+    weak = beta.copy()
+    weak[10] = 1e-3  # an entry far below what separates values from the best
+    assert pursuit.theorems(f, 20, target=weak)["GraHTP Theorem 10(2)"].verdict == "refuted"
 
 
 def test_steps_and_counts_of_the_dual_theorems():
@@ -176,10 +233,13 @@ def test_steps_and_counts_of_the_dual_theorems():
     c2 = (1 + lam * 1) ** 2 * (1 + sigma2 / (mu * lam * 50)) ** 2  # sigma_max squared: the paper prints sigma_max
     x = 3 * c1 * c2 / (lam**2 * 50 * (1e-3 * target.value) ** 2)
     assert four.numbers["t1"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
+    x = 12 * 10 * c1 * sigma2 / (lam**2 * 0.05**2 * 50**2 * margin**2)
+    assert five.numbers["t2"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
+    assert five.numbers["t2 for the gap"] == pytest.approx(ceil(4 * x * log(4 * x)), rel=1e-6)
     x = 12 * 10 * c1 * c2 / (lam**2 * 0.05**2 * 50 * (1e-3 * target.value) ** 2)
     assert five.numbers["t3"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
     assert "max(t0, t1)" in four.note
-    assert "max(4 t2, t3)" in five.note
+    assert "max(t2 for the gap, t3)" in five.note
     huge = pursuit.theorems(pursuit.GLM(X, X[:, 0], fit_intercept=False, l2=1.0), 1, target=[1.0, 0, 0, 0])
     assert "infinite" in huge["DIHT Theorem 4"].note
 

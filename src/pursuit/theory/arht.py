@@ -1,8 +1,16 @@
 """ARHT and OMPR: K. Axiotis, M. Sviridenko (2020), Theorem 3.3, Corollaries 3.5 and 3.6, Theorem 3.7, Corollary 3.9.
 
-s is k, s* the size of the target, kappa~ = rho_2^+ / rho^-_{s + s*}. Corollaries 3.5 and 3.6 take zeta at level s,
-which is right where the gradient vanishes on the target's support; elsewhere level s + s* is needed to certify, and
-level s, as printed, to refute.
+s is k, s* the size of the target, kappa~ = rho_2^+ / rho^-_{s + s*}, rho^- the constant at level s + s*.
+
+Corollaries 3.5 and 3.6 take zeta at level s, which is right where f'(x*) vanishes on the target's support S*. Elsewhere
+f(x) >= f(x*) + f'(x*)'(x - x*) + rho^-/2 ||x - x*||^2 gives, for an s-sparse x, with g = f'(x*):
+
+- Corollary 3.5 with zeta^2 = ||g on S*||^2 + the s largest squares of g elsewhere;
+- Corollary 3.6 with this: an x without column i of S* has f(x) - f(x*) >= rho^-/2 x*_i^2 - |g_i x*_i| - Z_i^2/(2 rho^-),
+  Z_i^2 = zeta^2 - g_i^2. So epsilon must be below the least of these over S*, which is positive where
+  |x*_i| > (|g_i| + zeta) / rho^-. Where g vanishes on S* both are the printed ones. The printed condition refutes.
+
+Theorem 3.7 and its corollaries say nothing about targets larger than k, as orthogonal columns show.
 """
 
 from collections.abc import Iterator
@@ -10,14 +18,13 @@ from math import log, sqrt
 
 import numpy as np
 
-from .problem import NEEDS_TARGET, Problem, at_most, at_most_equal, size_needed
+from .problem import Problem, at_most, at_most_equal, size_needed
 from .restricted_curvature import Bracket
-from .statements import NOT_APPLICABLE, REFUTED, Statement, together, verdict_below
+from .statements import CERTIFIED, NOT_APPLICABLE, REFUTED, Statement, together, verdict_below
 
 PAPER = "ARHT"
 EPSILON = 1e-3  # target error, as a share of f(0) - min f
 THETA = 0.1  # of Corollary 3.5
-GRADIENT_TOLERANCE = 1e-9  # share of the largest gradient entry that is rounding
 
 
 def statements(problem: Problem) -> Iterator[Statement]:
@@ -55,6 +62,9 @@ def _theorem33(problem: Problem) -> tuple[str, Bracket, int, int]:
 
 def theorem33(problem: Problem) -> Statement:
     """ARHT finds a value within epsilon of the target's."""
+    condition = "k >= k* max(4 kappa~ + 7, 12 kappa~ + 6)"
+    if problem.unusable():
+        return Statement(PAPER, "Theorem 3.3", "arht", condition, NOT_APPLICABLE, note=problem.unusable())
     verdict, load, certified, possible = _theorem33(problem)
     (x,) = problem.chosen(verdict, kappa(problem))
     numbers = {"kappa~": x}
@@ -67,7 +77,7 @@ def theorem33(problem: Problem) -> Statement:
         PAPER,
         "Theorem 3.3",
         "arht",
-        "k >= k* max(4 kappa~ + 7, 12 kappa~ + 6)",
+        condition,
         verdict,
         load,
         **problem.about(certified, possible),
@@ -76,17 +86,16 @@ def theorem33(problem: Problem) -> Statement:
 
 
 def _zeta(problem: Problem) -> float:
-    """zeta at level s, or where the gradient does not vanish on the target's support at level s + s*."""
-    levels = problem.levels
-    on = float(np.abs(levels.gradient[levels.point.support]).max(initial=0.0))
-    return levels.zeta(problem.k if on <= GRADIENT_TOLERANCE * problem.slope else problem.k + (problem.size or 0))
+    """The norm of the gradient at the target over its support and any k other columns, at most."""
+    return sqrt(float((problem.gradient_on_target**2).sum()) + problem.squares_elsewhere)
 
 
 def corollary35(problem: Problem) -> Statement:
     """ARHT comes near the target."""
     condition = "as Theorem 3.3"
-    if problem.size is None:
-        return Statement(PAPER, "Corollary 3.5", "arht", condition, NOT_APPLICABLE, note=NEEDS_TARGET)
+    why = problem.unusable(without_target=False)
+    if why or problem.size is None:
+        return Statement(PAPER, "Corollary 3.5", "arht", condition, NOT_APPLICABLE, note=why)
     verdict, load, _, _ = _theorem33(problem)
     numbers: dict[str, float] = {}
     (rho,) = problem.chosen(verdict, problem.m(problem.k + problem.size))
@@ -104,23 +113,28 @@ def corollary35(problem: Problem) -> Statement:
 def corollary36(problem: Problem) -> Statement:
     """ARHT's support covers the target's."""
     condition = "Theorem 3.3, x_min > zeta / rho^-"
-    if problem.size is None:
-        return Statement(PAPER, "Corollary 3.6", "arht", condition, NOT_APPLICABLE, note=NEEDS_TARGET)
-    zeta, x_min = _zeta(problem), problem.x_min
+    why = problem.unusable(without_target=False)
+    if why or problem.size is None:
+        return Statement(PAPER, "Corollary 3.6", "arht", condition, NOT_APPLICABLE, note=why)
+    zeta, x, g = _zeta(problem), np.abs(problem.levels.point.coef), np.abs(problem.gradient_on_target)
     m = problem.m(problem.k + problem.size)
-    printed = problem.levels.zeta(problem.k)
-    needed = [found / rho if rho > 0 else np.inf for found, rho in zip((printed, zeta), m, strict=True)]
-    load = Bracket(*(x / x_min for x in needed)) if x_min > 0 else Bracket(np.inf, np.inf)
+    printed = problem.levels.zeta(problem.k) / problem.x_min
+    load = Bracket(*(share / rho if rho > 0 else np.inf for share, rho in zip((printed, ((g + zeta) / x).max()), m)))
     verdict = together(_theorem33(problem)[0], verdict_below(load))
     numbers: dict[str, float] = {}
     (rho,) = problem.chosen(verdict, m)
     if verdict != REFUTED and rho > 0:
-        numbers["epsilon below"] = rho * x_min**2 / 2 - zeta**2 / (2 * rho)
+        below = float((rho * x**2 / 2 - g * x - (zeta**2 - g**2) / (2 * rho)).min())
+        if below > 0:
+            numbers["epsilon below"] = below
     return Statement(PAPER, "Corollary 3.6", "arht", condition, verdict, load, numbers=numbers)
 
 
 def theorem37(problem: Problem, name: str, limit: float, strict: bool) -> Statement:
     """OMPR's value: within epsilon of the target's below 1, within a multiple of its distance to the best below 2."""
+    condition = f"kappa~ sqrt(k*/k) {'<' if strict else '<='} {limit:g}{' - theta' if strict else ''}, k* <= k"
+    if problem.unusable():
+        return Statement(PAPER, name, "ompr", condition, NOT_APPLICABLE, note=problem.unusable())
     k, found = problem.k, kappa(problem)
     whole = at_most if strict else at_most_equal
     certified, possible = problem.sized(lambda x: whole(k * (limit / x) ** 2), found)
@@ -137,16 +151,18 @@ def theorem37(problem: Problem, name: str, limit: float, strict: bool) -> Statem
             numbers["theta"] = theta
             numbers["iterations, order"] /= theta
             numbers["factor of f(x*) - min f"] = 4 * (1 - theta) * (used - 1) / (2 - used - theta) ** 2
-    condition = f"kappa~ sqrt(k*/k) {'<' if strict else '<='} {limit:g}{' - theta' if strict else ''}"
+    note = "up to 1 part (1) says more" if strict and verdict == CERTIFIED and load.certified <= 1 else ""
     return Statement(
-        PAPER, name, "ompr", condition, verdict, load, **problem.about(certified, possible), numbers=numbers
+        PAPER, name, "ompr", condition, verdict, load, **problem.about(certified, possible), numbers=numbers, note=note
     )
 
 
 def corollary39(problem: Problem) -> Statement:
     """OMPR comes near the target under a bound of the RIP constant."""
     k, size = problem.k, problem.size
-    condition = "delta_{k + k*} < ((2 - theta) sqrt(k/k*) - 1)/((2 - theta) sqrt(k/k*) + 1)"
+    condition = "delta_{k + k*} < ((2 - theta) sqrt(k/k*) - 1)/((2 - theta) sqrt(k/k*) + 1), k* <= k"
+    if problem.unusable():
+        return Statement(PAPER, "Corollary 3.9", "ompr", condition, NOT_APPLICABLE, note=problem.unusable())
     low, high = (k + 1, 2 * k) if size is None else (k + size, k + size)
     found = Bracket(problem.kappa(low).inside, problem.kappa(high).certified)
     certified, possible = problem.sized(lambda x: at_most(k * (2 / x) ** 2), found)

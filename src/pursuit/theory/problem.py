@@ -8,12 +8,13 @@ from typing import cast
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Keywords
+from .._utils.types import Keywords, Vector
 from ..objectives.glm import GLM
 from .restricted_curvature import Bracket, Levels
 from .statements import CERTIFIED, LIMIT_TOLERANCE, OPEN, REFUTED
 
 NEEDS_TARGET = "needs a target, which stands for the papers' unknown x*"
+NO_COLUMNS = "the target has no columns"
 MAX_MINIMUM_COLUMNS = 300  # columns up to which the minimum over all of them is computed
 
 
@@ -52,6 +53,18 @@ class Problem:
     def kappa(self, s: int) -> Bracket:
         return self.levels.level(s).condition
 
+    def unusable(self, *, without_target: bool = True) -> str:
+        """Why a result about the target's size or entries says nothing; an empty string where it does.
+
+        Parameters
+        ----------
+        without_target : bool, default True
+            Whether the result says something where no target is given.
+        """
+        if self.size is None:
+            return "" if without_target else NEEDS_TARGET
+        return "" if self.size else NO_COLUMNS
+
     @property
     def x_min(self) -> float:
         return float(np.abs(self.levels.point.coef).min()) if self.size else 0.0
@@ -64,6 +77,25 @@ class Problem:
     def slope(self) -> float:
         """||f'(x*)||_inf."""
         return float(np.abs(self.levels.gradient).max())
+
+    @lazy
+    def gradient_on_target(self) -> Vector:
+        """The entries of f'(x*) on the target's support."""
+        return np.asarray(self.levels.gradient[self.levels.point.support])
+
+    @lazy
+    def squares_elsewhere(self) -> float:
+        """The sum of the k largest squares of f'(x*) outside the target's support."""
+        outside = np.delete(self.levels.gradient, self.levels.point.support)
+        return float((np.sort(np.abs(outside))[::-1][: self.k] ** 2).sum())
+
+    @lazy
+    def highest(self) -> float:
+        """A value of f that some k-sparse x has: a refit of the target's columns and the steepest others."""
+        levels = self.levels
+        steepest = np.abs(levels.gradient)
+        steepest[levels.point.support] = np.inf
+        return float(levels.f.refit(np.sort(np.argsort(-steepest, kind="stable")[: self.k])).value)
 
     @lazy
     def lowest(self) -> float:
@@ -87,8 +119,11 @@ class Problem:
         return certified, possible
 
     def by_size(self, certified: int, possible: int) -> str:
-        """The verdict for the target's size, or for a target of one column."""
-        size = 1 if self.size is None else self.size
+        """The verdict for the target's size, or for a target of one column.
+
+        A target without columns counts as one with a column: what does not depend on the size is no better for it.
+        """
+        size = self.size or 1
         return CERTIFIED if size <= certified else REFUTED if size > possible else OPEN
 
     def about(self, certified: int, possible: int) -> Keywords:

@@ -12,35 +12,6 @@ Coefficients: TypeAlias = ArrayLike | Result  # of all columns, or a Result with
 
 
 def exact_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
-    """Whether an estimate has exactly the support of the truth.
-
-    Parameters
-    ----------
-    truth : array of shape (p,)
-        The true coefficients.
-    estimate : array of shape (p,) or Result
-        What was estimated.
-
-    Returns
-    -------
-    bool
-        Whether it holds.
-
-    Notes
-    -----
-    The mean over replications is the percentage of successful support recovery (PSSR) of the GraHTP and DIHT papers.
-
-    Examples
-    --------
-    >>> import pursuit
-    >>> pursuit.exact_recovery([1.0, 0.0, 2.0], [0.5, 0.0, 3.0])
-    True
-    """
-    a, b = _pair(truth, estimate)
-    return bool(np.array_equal(np.flatnonzero(a), np.flatnonzero(b)))
-
-
-def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     """Whether the k* largest coefficients of an estimate are the support of the truth, k* its size.
 
     Parameters
@@ -55,15 +26,23 @@ def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     bool
         Whether it holds.
 
+    See Also
+    --------
+    relaxed_recovery : Whether the support of the truth is among that of the estimate.
+
     Notes
     -----
-    supp(x, k*) = supp(x*), the conclusion of GraHTP's Theorem 8.
+    GraHTP's "exact support recovery", supp(w, k*) = supp(w*) (section 6.1 and Theorem 8). For an estimate with k*
+    coefficients it is equality of supports, and the mean over replications the percentage of successful support
+    recovery (PSSR) of the DIHT paper.
 
     Examples
     --------
     >>> import pursuit
-    >>> pursuit.relaxed_recovery([1.0, 0.0, 2.0], [0.5, 0.1, 3.0])
+    >>> pursuit.exact_recovery([1.0, 0.0, 2.0], [0.5, 0.1, 3.0])
     True
+    >>> pursuit.exact_recovery([1.0, 0.0, 2.0], [0.1, 0.5, 3.0])
+    False
     """
     a, b = _pair(truth, estimate)
     true = np.flatnonzero(a)
@@ -71,6 +50,41 @@ def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
         return False
     top = np.argsort(-np.abs(b), kind="stable")[: len(true)]
     return bool(np.array_equal(np.sort(top), true))
+
+
+def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
+    """Whether every column of the truth's support is in that of an estimate.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients.
+    estimate : array of shape (p,) or Result
+        What was estimated.
+
+    Returns
+    -------
+    bool
+        Whether it holds.
+
+    See Also
+    --------
+    exact_recovery : Whether the largest coefficients of the estimate are those of the truth.
+
+    Notes
+    -----
+    GraHTP's "relaxed support recovery", supp(w*) within supp(w) (section 6.1; the conclusion of Corollary 7).
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.relaxed_recovery([1.0, 0.0, 2.0], [0.1, 0.5, 3.0])
+    True
+    >>> pursuit.relaxed_recovery([1.0, 0.0, 2.0], [0.0, 0.5, 3.0])
+    False
+    """
+    a, b = _pair(truth, estimate)
+    return bool(np.all(b[a != 0] != 0))
 
 
 def support_f1(truth: Coefficients, estimate: Coefficients) -> float:

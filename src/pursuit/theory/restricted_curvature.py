@@ -83,8 +83,9 @@ class Curvature:
     isometry : Bracket or None
         The RIP constant (kappa_s - 1) / (kappa_s + 1) of the squared loss; None for other losses.
     stable : tuple of float and Bracket
-        GraSP's A_s and B_s at the point, from inside, and mu_s. Where the loss is not twice differentiable they are
-        SRL's alpha_s and beta_s, without the factor 1/2.
+        GraSP's A_s and B_s, from inside, and mu_s: at the point, whose support is part of every support; of a quadratic
+        f at zero, where they are furthest apart. Where the loss is not twice differentiable they are SRL's alpha_s and
+        beta_s, without the factor 1/2.
     gradient_norm : float
         zeta_s at the point: the norm of the s largest entries of the gradient.
     coherence : Bracket
@@ -150,9 +151,10 @@ class Curvature:
         if self.isometry is not None:
             rows.append(("restricted isometry", f"delta_{s}", *self._pair(self.isometry), "ARHT Def. 2.5"))
         name = "GraSP Def. 1" if self.levels.twice_differentiable else "GraSP Def. 3"
+        where = "at zero" if self.levels.f.quadratic else "at the point"
         rows += [
-            ("largest curvature at the point", f"A_{s}", A, "local", none, name),
-            ("smallest curvature at the point", f"B_{s}", B, "local", none, name),
+            (f"largest curvature {where}", f"A_{s}", A, "local", none, name),
+            (f"smallest curvature {where}", f"B_{s}", B, "local", none, name),
             ("stable Hessian", f"mu_{s}", *self._pair(self.stable[2]), name),
             ("gradient at the point", f"zeta_{s}", self.gradient_norm, "local", none, "ARHT Def. 2.6"),
             ("coherence", "max |corr|", *self._pair(self.coherence), nowhere),
@@ -238,7 +240,10 @@ class Levels:
             raise TypeError(f"objective must be a GLM or another objective of pursuit, got {type(f).__name__}")
         self.f, self.point = f, as_point(f, at, "at")
         self.starts = MAX_STARTS if starts is None else check_k(starts, "starts")
-        self.random_state = random_state
+        # a generator is drawn from once, so that a level does not depend on which were computed before
+        self.random_state = (
+            int(random_state.integers(2**63)) if isinstance(random_state, np.random.Generator) else random_state
+        )
         self._known: dict[int, Curvature] = {}
 
     @lazy
@@ -343,20 +348,18 @@ class Levels:
     def _rng(self) -> np.random.Generator:
         """The same numbers at every call: a level does not depend on earlier calls."""
         given = self.random_state
-        if isinstance(given, np.random.Generator):
-            return given
         try:
             return np.random.default_rng(0 if given is None else given)
         except (TypeError, ValueError):
             raise ValueError(f"random_state must be a seed, a NumPy generator or None, got {given!r}") from None
 
     def _stable(self, s: int, M: Bracket, m: Bracket) -> tuple[float, float, Bracket]:
-        """A_s and B_s at the point, with its support inside every support, and mu_s."""
+        """A_s and B_s at the point, with its support inside every support (of a quadratic f at zero), and mu_s."""
         above = M.certified / m.certified if m.certified > 0 else np.inf
         support = self.point.support
         if self.hessian is None or len(support) > s:
             return np.nan, np.nan, Bracket(np.inf if self.hessian is None else 1.0, above)
-        if self.f.quadratic or not len(support):
+        if self.f.quadratic or not len(support):  # at zero, where no column is forced
             A, B = M.inside, m.inside
         else:
             A = largest(self.hessian, s, self._rng(), self.starts, forced=support).value
