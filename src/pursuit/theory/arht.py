@@ -6,9 +6,10 @@ Corollaries 3.5 and 3.6 take zeta at level s, which is right where f'(x*) vanish
 f(x) >= f(x*) + f'(x*)'(x - x*) + rho^-/2 ||x - x*||^2 gives, for an s-sparse x, with g = f'(x*):
 
 - Corollary 3.5 with zeta^2 = ||g on S*||^2 + the s largest squares of g elsewhere;
-- Corollary 3.6 with this: an x without column i of S* has f(x) - f(x*) >= rho^-/2 x*_i^2 - |g_i x*_i| - Z_i^2/(2 rho^-),
-  Z_i^2 = zeta^2 - g_i^2. So epsilon must be below the least of these over S*, which is positive where
-  |x*_i| > (|g_i| + zeta) / rho^-. Where g vanishes on S* both are the printed ones. The printed condition refutes.
+- Corollary 3.6 with this: an x without column i of S* has
+  f(x) - f(x*) >= rho^-/2 x*_i^2 - |g_i x*_i| - (zeta^2 - g_i^2)/(2 rho^-).
+  So epsilon must be below the least of these over S*, which is positive where |x*_i| > (|g_i| + zeta) / rho^-. Where g
+  vanishes on S* both are the printed ones. The printed condition refutes.
 
 Theorem 3.7 and its corollaries say nothing about targets larger than k, as orthogonal columns show.
 """
@@ -119,7 +120,8 @@ def corollary36(problem: Problem) -> Statement:
     zeta, x, g = _zeta(problem), np.abs(problem.levels.point.coef), np.abs(problem.gradient_on_target)
     m = problem.m(problem.k + problem.size)
     printed = problem.levels.zeta(problem.k) / problem.x_min
-    load = Bracket(*(share / rho if rho > 0 else np.inf for share, rho in zip((printed, ((g + zeta) / x).max()), m)))
+    needed = (printed, float(((g + zeta) / x).max()))  # times rho^-
+    load = Bracket(*(share / rho if rho > 0 else np.inf for share, rho in zip(needed, m, strict=True)))
     verdict = together(_theorem33(problem)[0], verdict_below(load))
     numbers: dict[str, float] = {}
     (rho,) = problem.chosen(verdict, m)

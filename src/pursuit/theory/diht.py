@@ -57,7 +57,7 @@ def _margin(problem: Problem) -> tuple[str, float]:
     outside[point.support] = 0.0
     widest = float(outside.max(initial=0.0)) / levels.ridge
     margin = x_min - widest if size == problem.k else -widest
-    # -sum a_i x_i / (l2 n) is x* - f'(x*)/l2: its k largest entries must stay those of x* with this much rounding on them
+    # -sum a_i x_i / (l2 n) is x* - f'(x*)/l2, whose k largest entries must be those of x* with this much rounding
     room = LIMIT_TOLERANCE * max(x_min, widest) + 2 * on_support / levels.ridge
     if (
         size > problem.k

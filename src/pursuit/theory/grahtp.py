@@ -335,7 +335,8 @@ def theorem10_1(problem: Problem) -> Statement:
     why = problem.unusable(without_target=False)
     if why or problem.size is None:
         return Statement(PAPER, "Theorem 10(1)", "any", condition, NOT_APPLICABLE, note=why)
-    load = _load(*(4.59 * sqrt(k) * problem.slope / m if m > 0 else np.inf for m in problem.m(2 * k)), problem.x_min)
+    low, high = (4.59 * sqrt(k) * problem.slope / m if m > 0 else np.inf for m in problem.m(2 * k))
+    load = _load(low, high, problem.x_min)
     smooth = CERTIFIED if np.isfinite(problem.M(2 * k).certified) else OPEN
     verdict = REFUTED if problem.size > k else together(verdict_below(load), smooth)
     return Statement(PAPER, "Theorem 10(1)", "any", condition, verdict, load)
@@ -374,7 +375,9 @@ def lemma21(problem: Problem) -> Statement:
     """A necessary condition: where it fails the target is not the best k-sparse point."""
     condition = "the best x has x_min >= |f'(x)|_inf / M_2k"
     if problem.size is None:
-        return Statement(PAPER, "Lemma 21", "any", condition, NOT_APPLICABLE, note=problem.unusable(without_target=False))
+        return Statement(
+            PAPER, "Lemma 21", "any", condition, NOT_APPLICABLE, note=problem.unusable(without_target=False)
+        )
     M = problem.M(2 * problem.k)
     needed = Bracket(problem.slope / M.certified, problem.slope / M.inside if M.inside > 0 else np.inf)
     x_min = problem.x_min if problem.size else 0.0
