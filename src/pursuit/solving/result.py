@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._utils.html import html_table
-from .._utils.sorted_sets import without
-from .._utils.text import format_number
+from .._utils.arrays import without
+from .._utils.text import format_number, html_table
 from .._utils.types import BoundsLike, Columns, Intercept, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
