@@ -248,9 +248,7 @@ class Result:
         rows = [(name, *map(format_number, row)) for name, row in zip(names, coef, strict=False)]
         known = f"{self.optimality}, certificate: {self.certificate}"
         notes = (f"intercept {format_list(map(format_number, np.ravel(self.intercept)), 4)}", known, self.reason)
-        return html_table(
-            f"k = {self.k}, value {format_number(self.value, 6)}, {self.status}", ["feature", *outputs], rows, notes
-        )
+        return html_table(caption, ["feature", *outputs], rows, notes)
 
     @property
     def converged(self) -> bool:
