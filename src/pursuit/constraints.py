@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._utils.arrays import inside, without
 from ._utils.column_names import column_label, resolve_columns
 from ._utils.lazy import lazy
 from ._utils.row_order import warn_column_order
-from ._utils.sorted_sets import inside, without
 from ._utils.types import Columns, ColumnsLike, GroupsLike, Vector
 from ._utils.validation import check_k
 

@@ -8,8 +8,8 @@ import pytest
 from pursuit import GLM, solve
 from pursuit.certificates.bounds import sparse_problem
 from pursuit.certificates.glm_node import GLMNode
-from pursuit.certificates.subset_refits import SubsetRefits
 from pursuit.certificates.tree import Solutions, Tree
+from pursuit.certificates.warm_start import SubsetRefits
 from pursuit.constraints import AtMost
 
 

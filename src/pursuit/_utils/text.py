@@ -1,10 +1,12 @@
-"""Plain-text tables, numbers and paragraphs for reports."""
+"""Tables, numbers and paragraphs of reports as plain text, and small tables in HTML for notebooks."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from html import escape
 
 WIDTH = 100  # of sentences, and of a table's widest column of words
 ZERO_TOLERANCE = 1e-7  # shares below it are printed as zero
+MAX_HTML_ROWS = 60  # rows of a table in a notebook; the object has all
 MAX_NAME_WIDTH = 40  # characters of a name that are shown
 
 
@@ -42,3 +44,20 @@ def format_table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: S
 def format_paragraphs(sentences: Iterable[str]) -> str:
     """One paragraph each, wrapped."""
     return "\n".join(textwrap.fill(sentence, WIDTH, subsequent_indent="  ") for sentence in sentences if sentence)
+
+
+def html_table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]], notes: Sequence[str] = ()
+) -> str:
+    """A table for a notebook with a caption above and sentences below; every cell is escaped."""
+    cells = [list(row) for row in rows]
+    more = len(cells) - MAX_HTML_ROWS
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in cells[:MAX_HTML_ROWS]
+    )
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    below = [*notes, *([f"{more} more rows"] if more > 0 else [])]
+    words = "".join(f"<div>{escape(note)}</div>" for note in below if note)
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{words}"
+    )

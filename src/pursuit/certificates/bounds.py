@@ -15,9 +15,8 @@ from ..solving.driver import solve
 from .glm_node import GLMNode
 from .leaps import leaps
 from .quadratic_node import Source, SparseQuadratic
-from .subset_refits import SubsetRefits
 from .tree import Tree
-from .warm_start import WarmStart
+from .warm_start import SubsetRefits, WarmStart
 
 MAX_GRAM_COLUMNS = 4000  # columns up to which the whole Gram matrix is formed
 MAX_BRANCHED_ENTRIES = 5e7  # numbers up to which all columns are gathered for branching

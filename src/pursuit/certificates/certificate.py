@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from .._utils.html import html_table
+from .._utils.text import html_table
 from .._utils.types import Columns
 from ..solving.result import Result
 

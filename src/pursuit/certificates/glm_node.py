@@ -8,8 +8,8 @@ from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
 from ..relaxations.perspective import FREE, IN, OUT, Bound, GLMPart, States, Units
-from .subset_refits import SubsetRefits
 from .tree import NodeBound, Solutions, undecided
+from .warm_start import SubsetRefits
 
 COMPACTION_SHARE = 0.7  # share of columns alive below which the others are dropped from the block
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.arrays import without
 from .._utils.column_names import resolve_columns
 from .._utils.progress import progress_callback
-from .._utils.sorted_sets import without
 from .._utils.types import ArrayLike, Callback, Columns, ColumnsLike, GroupsLike, MatrixLike
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost

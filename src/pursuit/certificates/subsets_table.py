@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from .._utils.html import html_table
-from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, html_table, truncate
 from .._utils.types import Intercept, Vector
 from .._utils.validation import match_name, require_package
 

@@ -14,8 +14,8 @@ import threading
 import numpy as np
 
 from .. import _core
+from .._utils.arrays import without
 from .._utils.lazy import lazy
-from .._utils.sorted_sets import without
 from .._utils.types import Columns, Vector
 from ..designs import centre
 from .rows import Data

@@ -12,7 +12,8 @@ import numpy as np
 
 from .._utils.types import Columns, Matrix, Vector
 from ..designs import between, centre, cross
-from ..designs.base import MIN_VARIATION_SHARE, OPERATOR_COLUMNS_AT_A_TIME
+from ..designs.base import OPERATOR_COLUMNS_AT_A_TIME
+from ..designs.blocks import MIN_VARIATION_SHARE
 from ..engines import Ask, Map, check_time, summed, total
 from ..losses import DiagonalHessian, RowHessian
 from ..refits.columns import MAX_SPARSE_COPY

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from .._utils.column_names import Names
 from .._utils.types import Columns, Intercept, Keywords, Matrix, Ridge, Vector
-from ..designs.base import MemoryBudget, Rows, joined
+from ..designs.base import MemoryBudget
+from ..designs.rows import Rows, joined
 from ..engines import Ask, Map, in_turn, summed
 from ..losses import Loss
 from ..refits import ColumnsInParts, intercept_of

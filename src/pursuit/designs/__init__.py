@@ -1,10 +1,12 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, MemoryBudget, ProductBlock, Rows, centre, cross
+from .base import Design, MemoryBudget, cross
+from .blocks import Block, DenseBlock, ProductBlock, centre
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
 from .paged import Paged, PagedBlock
+from .rows import Rows
 from .sparse import Sparse, SparseBlock
 from .spline import Spline
 from .standardized import Standardized, between

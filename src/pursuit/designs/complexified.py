@@ -12,7 +12,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._utils.types import Array, Columns, Matrix
 from ..engines import check_time
-from .base import DenseBlock, Design
+from .base import Design
+from .blocks import DenseBlock
 
 ROW_SCALE = np.sqrt(2.0)
 

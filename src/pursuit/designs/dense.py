@@ -4,7 +4,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._utils.lazy import lazy
 from .._utils.types import Array, Columns, Vector
-from .base import DenseBlock, InMemory
+from .base import InMemory
+from .blocks import DenseBlock
 
 SAMPLED_ROWS = 16  # rows that tell whether a column is far from zero
 MIN_MEAN_TO_SPREAD = 300.0  # times their spread that their middle must be away from it

@@ -5,7 +5,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._utils.types import Array, Columns, Matrix
 from ..engines import check_time
-from .base import OPERATOR_COLUMNS_AT_A_TIME, DenseBlock, Design
+from .base import OPERATOR_COLUMNS_AT_A_TIME, Design
+from .blocks import DenseBlock
 
 
 class Operator(Design):

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from .._utils.column_names import Names
 from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..losses.base import Loss
-from .base import Block, CacheOwner, Design, Limits, MemoryBudget, NewtonSystem, Quick, Rows
+from .base import CacheOwner, Design, MemoryBudget
+from .blocks import Block, Limits, NewtonSystem, Quick
+from .rows import Rows
 
 
 class Place(Protocol):

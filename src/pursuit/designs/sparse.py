@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 from .. import _core
 from .._utils.lazy import lazy
 from .._utils.types import Array, Columns, Matrix, Vector
-from .base import Block, DenseBlock, InMemory, StoredBlock
+from .base import InMemory
+from .blocks import Block, DenseBlock, StoredBlock
 
 MIN_DENSE_SHARE = 0.2  # a gathered block at least this full is handled by BLAS
 MAX_DENSE_ENTRIES = 5e6  # if it has no more numbers than that

@@ -8,7 +8,8 @@ from .._utils.column_names import Names
 from .._utils.types import Array, Columns, Matrix
 from ..effects import AdditiveBasis
 from ..engines import check_time
-from .base import CacheOwner, DenseBlock, Design, MemoryBudget
+from .base import CacheOwner, Design, MemoryBudget
+from .blocks import DenseBlock
 
 GATHERED_ENTRIES = 1 << 24  # of columns that are kept at a time: 128 MB
 GRAM_BYTES = 1 << 28  # of Gram columns

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..losses.base import Loss
-from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
+from .base import Design
+from .blocks import Block, DenseBlock, Limits, NewtonSystem, Quick
+from .rows import Rows
 from .sparse import SparseBlock
 
 MIN_SINGLE_SCALE = 1e-15  # scales down to this one, and up to its inverse, are left to single precision

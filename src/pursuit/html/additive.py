@@ -13,20 +13,9 @@ from ..estimators.additive.summary import proof_sentence
 from ..objectives.sparse_set import SparseSet
 from ..paths import path
 from ..solving.result import Result
-from .content import (
-    MAX_PATH_SIZE,
-    MAX_SENTENCES,
-    MAX_SUMMARY_ROWS,
-    Subject,
-    count_of,
-    cross_validation,
-    half_samples,
-    held_out,
-    json_number,
-    question,
-    reproduction,
-    rival_sentences,
-)
+from .content import Subject, count_of, json_number, question, reproduction
+from .held_out_content import cross_validation, half_samples, held_out
+from .model_content import MAX_PATH_SIZE, MAX_SENTENCES, MAX_SUMMARY_ROWS, rival_sentences
 from .page import Cell, bullets, caveats, paragraphs, section, table
 from .page import cross_validation as cross_validation_section
 from .page import diagnostics as diagnostics_section

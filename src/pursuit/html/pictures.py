@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._utils.types import Keywords
-from .content import MAX_PATH_LINES, finite
+from .._utils.types import Keywords, Vector
 from .svg import Chart, name_margin, number, padded, shorten, text
 
+MAX_PATH_LINES = 30  # features whose line is drawn, those with the largest coefficients
 N_COLOURS = 7  # classes c0 .. c6 of the style sheet
 ROW_HEIGHT = 22  # pixels a row of names
 CURVE_WIDTH, CURVE_HEIGHT = 400, 260  # pixels of the picture of one curve
@@ -243,3 +243,8 @@ def curve_legend(outputs: Sequence[str]) -> str:
         chart.shapes.append(f'<line class="line {css}" x1="{left:.1f}" x2="{left + 26:.1f}" y1="{top}" y2="{top}"/>')
         chart.shapes.append(text(left + 32, top + 4, shorten(name, 18), title=name))
     return chart.render()
+
+
+def finite(values: list[float | None]) -> Vector:
+    """Numbers of a content, NaN where there is none."""
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)

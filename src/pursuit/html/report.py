@@ -9,12 +9,26 @@ from .._utils.progress import progress_callback
 from .._utils.types import ArrayLike, Callback, FilePath, MatrixLike
 from ..estimators.additive.base import SparseAdditive
 from . import additive
-from .content import Options, build_content
+from .content import Options, Step, build_content, question, reproduction
 from .graph import GRAPH_SECTIONS, build_graph_content
+from .held_out_content import cross_validation, half_samples, held_out, intervals
+from .model_content import features, optimality, path_of_sizes
 from .page import MODEL_SECTIONS, render
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+MODEL_STEPS: tuple[Step, ...] = (
+    question,
+    features,
+    path_of_sizes,
+    cross_validation,
+    held_out,
+    half_samples,
+    intervals,
+    optimality,
+    reproduction,
+)
 
 
 def check_report_path(path: FilePath) -> Path:
@@ -42,7 +56,7 @@ def write_report(
     target, options = check_report_path(path), Options(**how)
     curves = isinstance(model, SparseAdditive)
     with progress_callback(progress, "report") as on_step:
-        content = build_content(model, X, y, options, on_step, additive.STEPS if curves else None)
+        content = build_content(model, X, y, options, on_step, additive.STEPS if curves else MODEL_STEPS)
     write_text(target, render(content, additive.SECTIONS if curves else MODEL_SECTIONS))
     return target
 

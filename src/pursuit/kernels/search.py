@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._utils.arrays import inside
 from .._utils.rounding import (
     MIN_CONDITION,
     MIN_VALUE_SHARE,
@@ -20,7 +21,6 @@ from .._utils.rounding import (
     exchange_rounding,
     has_safe_range,
 )
-from .._utils.sorted_sets import inside
 from .._utils.types import Array, Columns, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from ..data.answers import Moments

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from .._utils.arrays import common
 from .._utils.column_names import column_label
 from .._utils.lazy import lazy
-from .._utils.sorted_sets import common
 from .._utils.types import Columns, Vector
 from ..data import Model, QuadraticForm
 from .base import Point

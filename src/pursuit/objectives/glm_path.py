@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from .._utils.arrays import without
 from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
-from .._utils.sorted_sets import without
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre

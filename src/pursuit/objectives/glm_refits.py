@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._utils.arrays import common
 from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
-from .._utils.sorted_sets import common
 from .._utils.types import Columns, Intercept, Vector
 from ..refits import refit
 from ..refits.factor import MIN_GOOD_CONDITION, Factor

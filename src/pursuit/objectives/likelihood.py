@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._utils.sorted_sets import inside, without
+from .._utils.arrays import inside, without
 from .._utils.types import Columns
 from ..constraints import AtMost
 from ..kernels.path import PathPlan

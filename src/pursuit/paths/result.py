@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._utils.html import html_table
-from .._utils.text import format_number
+from .._utils.text import format_number, html_table
 from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_number, format_list, require_package
 from ..certificates.tree import Progress

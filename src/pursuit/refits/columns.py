@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._utils.lazy import lazy
 from .._utils.types import Intercept, Matrix, Vector
-from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, Rows
+from ..designs.blocks import DenseBlock, NewtonSystem, ProductBlock, Quick
+from ..designs.rows import Rows
 from ..designs.sparse import SparseBlock
 from ..designs.standardized import StandardizedBlock
 from ..engines import check_time, seconds_left

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.types import Intercept, Matrix, Vector
-from ..designs.base import DenseBlock, NewtonSystem, Rows, joined
+from ..designs.blocks import DenseBlock, NewtonSystem
+from ..designs.rows import Rows, joined
 from ..engines import Ask, Map, in_turn, total
 from .basis import Stored
 from .columns import ORTHONORMAL_COPIES, LossOnColumns

@@ -16,7 +16,8 @@ import numpy as np
 
 from .. import _core
 from .._utils.types import Intercept, Vector
-from ..designs.base import DenseBlock, Rows
+from ..designs.blocks import DenseBlock
+from ..designs.rows import Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
 from .columns import MAX_DENSE_COPY, Fitted, LossOnColumns

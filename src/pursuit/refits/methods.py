@@ -25,7 +25,8 @@ from scipy.linalg import lstsq
 from .. import _core
 from .._utils.rounding import EPS
 from .._utils.types import Intercept, Matrix, Vector
-from ..designs.base import DenseBlock, Rows
+from ..designs.blocks import DenseBlock
+from ..designs.rows import Rows
 from ..losses.base import Loss
 from .basis import MIN_CHOLESKY_CONDITION, Basis, Stored, basis, least_norm
 from .columns import MIN_PIVOT_SHARE, Fitted, LossOnColumns

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils.html import html_table
-from .._utils.text import format_number, format_table, truncate
+from .._utils.text import format_number, format_table, html_table, truncate
 from .._utils.types import Array, ArrayLike, Intercept, Vector
 
 

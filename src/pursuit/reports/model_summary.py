@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.html import html_table
-from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, html_table, truncate
 from .._utils.types import Columns, Intercept, Keywords, Vector
 from .._utils.validation import format_list, require_package
 from .class_scores import ClassScores

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.html import html_table
 from .._utils.lazy import lazy
+from .._utils.text import html_table
 from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import check_number, format_list, require_package
 from .bounds import Bounds, bounds

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._utils.rounding import EPS
-from .._utils.types import Array, Columns, Matrix, Vector
+from .._utils.types import Array, Columns, Keywords, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
+from ..paths import Path
+from ..solving.result import Result
 from .averaging import dense, dense_of_folds, negligible, projected, smoothed, weights
 from .grid import Grid
 from .models import Models, candidates
@@ -312,3 +314,20 @@ def paired(each: Matrix) -> Vector:
         return np.zeros(len(each))
     unit = np.where(unit > 0, unit, 1.0)  # so that squares neither vanish nor overflow
     return np.asarray(unit[:, 0] * (each / unit).std(axis=1, ddof=1) / np.sqrt(folds))
+
+
+def as_path(problem: Problem, f: "GLM", chosen: Chosen, seconds: float) -> Path:
+    """Points of every size as a :class:`pursuit.Path`: the plain fits on all rows at the chosen ridge.
+
+    ``scores`` is NaN for sizes that were not tried.
+    """
+    g = problem.restricted(f)
+    sizes = tuple(sorted(chosen.points))
+    solver = problem.solver if isinstance(problem.solver, str) else "path"
+    results = [Result.of(g, problem.sparse_set(f, k), chosen.points[k], solver=solver) for k in sizes]
+    if problem.allowed.is_bounded:
+        own: Keywords = {"bounds": problem.allowed.bounds, "sum_to": problem.allowed.sum_to}
+        results = [replace(result, **own) for result in results]
+    scores = np.array([chosen.scores.get(k, np.nan) for k in sizes])
+    reason = "every size was tried from its neighbours"
+    return Path(tuple[Result, ...](results), f.null.value, f.lower, "converged", reason, seconds, sizes, scores)

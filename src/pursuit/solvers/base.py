@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.sorted_sets import without
+from .._utils.arrays import without
 from .._utils.types import Columns, Seed, Vector
 from .._utils.validation import resolve_name
 from ..constraints import AtMost

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._utils.sorted_sets import inside, without
+from .._utils.arrays import inside, without
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
 from ..engines import check_time

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.sorted_sets import without
+from .._utils.arrays import without
 from .._utils.types import Vector
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point

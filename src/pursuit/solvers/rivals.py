@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._utils.sorted_sets import inside, without
+from .._utils.arrays import inside, without
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Objective

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .._utils.html import html_table
-from .._utils.text import format_number, format_paragraphs, format_table
+from .._utils.text import format_number, format_paragraphs, format_table, html_table
 from .._utils.validation import check_flag, check_k, first_line, require_package
 from .._utils.wrong_calls import takes_objective
 from ..objectives.base import Objective

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.sorted_sets import without
+from .._utils.arrays import without
 from .._utils.types import ArrayLike, BoundsLike, ColumnsLike, FilePath, GroupsLike, Seed
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._utils.arrays import without
 from .._utils.progress import Progress
-from .._utils.sorted_sets import without
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, until

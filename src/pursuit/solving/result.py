@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._utils.html import html_table
-from .._utils.sorted_sets import without
-from .._utils.text import format_number
+from .._utils.arrays import without
+from .._utils.text import format_number, html_table
 from .._utils.types import BoundsLike, Columns, Intercept, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
@@ -244,12 +243,12 @@ class Result:
         units = [" - ".join(f"x{j}" for j in np.ravel(unit)) for unit in self.support]  # columns, or pairs of them
         names = units if self.names is None else list(self.names)
         coef = self.coef if self.coef.ndim == 2 else self.coef[:, None]
-        several = coef.shape[1] > 1
-        headings = ["feature", *((f"coefficient {r}" for r in range(coef.shape[1])) if several else ("coefficient",))]
+        outputs = [f"coefficient {r}" for r in range(coef.shape[1])] if coef.shape[1] > 1 else ["coefficient"]
+        caption = f"k = {self.k}, value {format_number(self.value, 6)}, {self.status}"
         rows = [(name, *map(format_number, row)) for name, row in zip(names, coef, strict=False)]
         known = f"{self.optimality}, certificate: {self.certificate}"
         notes = (f"intercept {format_list(map(format_number, np.ravel(self.intercept)), 4)}", known, self.reason)
-        return html_table(f"k = {self.k}, value {format_number(self.value, 6)}, {self.status}", headings, rows, notes)
+        return html_table(caption, ["feature", *outputs], rows, notes)
 
     @property
     def converged(self) -> bool:

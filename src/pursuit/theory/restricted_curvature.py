@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._utils.html import html_table
 from .._utils.lazy import lazy
-from .._utils.text import format_number, format_paragraphs, format_table
+from .._utils.text import format_number, format_paragraphs, format_table, html_table
 from .._utils.types import ArrayLike, Seed, Vector
 from .._utils.validation import check_k, require_package
 from ..engines import threads

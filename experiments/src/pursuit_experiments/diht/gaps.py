@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pursuit import DIHT, SDIHT, solve
 from pursuit_experiments.experiment import DIFFERS, FAILED, Cell, Experiment, Judgement, Row, Size
 
-from .problems import FEWER, HINGE, HUBER, NAMES, RIDGES, SYNTHETIC, problem
+from .problems import FEWER, HINGE, HUBER, NAMES, cells, problem, rows_by_claim
 from .race import BLOCKS, LOOKS
 
 if TYPE_CHECKING:
@@ -47,14 +47,7 @@ class Gaps(Experiment):
     quick_data = ()
 
     def cells(self, size: Size) -> list[Cell]:
-        budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (20,)})
-        return [
-            {"copy": copy, "data": name, "lambda": l2, "k": k, "epochs": size.pick(EPOCHS, 12)}
-            for copy in size.copies(1)
-            for name, several in budgets.items()
-            for l2 in RIDGES
-            for k in several
-        ]
+        return cells(size, BUDGETS, epochs=size.pick(EPOCHS, 12))
 
     def run(self, cell: Cell) -> list[Row]:
         f = problem(cell["data"], self.loss, cell["lambda"])
@@ -96,10 +89,8 @@ class Gaps(Experiment):
         return figure
 
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
-        for claim in self.expected["claims"]:
-            method, _, data = claim.partition("_")
-            part = table[table["data"] == data] if data in set(table["data"]) else table
-            own = part[part["method"] == method.upper()]
+        for claim, method, data, part in rows_by_claim(table, self.expected["claims"]):
+            own = part[part["method"] == method]
             otherwise = DIFFERS if data == "census" else FAILED  # which the paper did not have
             start = STARTS[self.loss]
             yield Judgement.of(claim, *_shrinks(own, start), _why(own, start), otherwise)

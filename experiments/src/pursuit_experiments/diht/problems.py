@@ -1,13 +1,18 @@
 """Data of section 5.2 of the DIHT paper: two classes, -1 and 1, and rows of length one, as its section 4.2 assumes."""
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from pursuit import GLM, SmoothedHinge
 from pursuit_experiments import sources
+from pursuit_experiments.experiment import Cell, Size
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RIDGES = (0.002, 0.0002)
 HUBER, HINGE = "smoothed hinge", "hinge"
@@ -31,6 +36,25 @@ def rows_of(name: str) -> tuple[sp.csr_array, np.ndarray]:
         largest = np.maximum(abs(X).max(axis=0).toarray().ravel(), 1e-300)
         X = _unit(sp.csr_array(X @ sources.diagonal(1 / largest)))
     return X, y.astype(float)
+
+
+def cells(size: Size, budgets: Mapping[str, tuple[int, ...]], **settings: Any) -> list[Cell]:
+    """Every data set (the synthetic one in the quick form) at its budgets k and both ridges."""
+    quick: Mapping[str, tuple[int, ...]] = {SYNTHETIC: (20,)}
+    return [
+        {"copy": copy, "data": name, "lambda": l2, "k": k, **settings}
+        for copy in size.copies(1)
+        for name, several in size.pick(budgets, quick).items()
+        for l2 in RIDGES
+        for k in several
+    ]
+
+
+def rows_by_claim(table: "DataFrame", claims: Mapping[str, Any]) -> "Iterator[tuple[str, str, str, DataFrame]]":
+    """Of each claim ``method_data``: itself, the method, the data and their rows (all rows in the quick form)."""
+    for claim in claims:
+        method, _, data = claim.partition("_")
+        yield claim, method.upper(), data, table[table["data"] == data] if data in set(table["data"]) else table
 
 
 def problem(name: str, loss: str, l2: float) -> GLM:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pursuit import DIHT, GLM, SDIHT, SVRGHT, FGraHTP, GraHTP, solve
 from pursuit_experiments.experiment import Cell, Experiment, Judgement, Row, Size
 
-from .problems import FEWER, HINGE, NAMES, RIDGES, SYNTHETIC, problem, safe_step
+from .problems import FEWER, HINGE, NAMES, cells, problem, rows_by_claim, safe_step
 from .timing import Settled, timed
 
 if TYPE_CHECKING:
@@ -60,14 +60,7 @@ class Race(Experiment):
     quick_data = ()
 
     def cells(self, size: Size) -> list[Cell]:
-        budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (20,)})
-        return [
-            {"copy": copy, "data": name, "lambda": l2, "k": k, "least": size.pick(LEAST, 0.02)}
-            for copy in size.copies(1)
-            for name, several in budgets.items()
-            for l2 in RIDGES
-            for k in several
-        ]
+        return cells(size, BUDGETS, least=size.pick(LEAST, 0.02))
 
     def run(self, cell: Cell) -> list[Row]:
         f, k = problem(cell["data"], self.loss, cell["lambda"]), cell["k"]
@@ -138,11 +131,9 @@ class Race(Experiment):
         return figure
 
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
-        for claim in self.expected["claims"]:
-            method, _, data = claim.partition("_")
-            part = table[table["data"] == data] if data in set(table["data"]) else table
-            holds, measured = _faster(part, method.upper())
-            yield Judgement.of(claim, holds, measured, _why(part, method.upper()))
+        for claim, method, _, part in rows_by_claim(table, self.expected["claims"]):
+            holds, measured = _faster(part, method)
+            yield Judgement.of(claim, holds, measured, _why(part, method))
 
 
 def _faster(table: "DataFrame", method: str) -> tuple[bool, str]:
