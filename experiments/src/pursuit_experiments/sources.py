@@ -22,13 +22,17 @@ def present(name: str) -> bool:
     return (folder() / f"{name}.npz").is_file()
 
 
-@lru_cache(maxsize=2)
 def arrays(name: str) -> dict[str, Any]:
     """Every array of a data set, by name."""
     if not present(name):
         raise NoDataError(f"{name}.npz is not in $PURSUIT_DATA or ../shared/data: this experiment needs it")
-    with np.load(folder() / f"{name}.npz", allow_pickle=False) as held:
-        return {key: held[key] for key in held.files}
+    return _read(folder() / f"{name}.npz")
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
