@@ -256,11 +256,11 @@ public:
 
 private:
   static constexpr i64 kChunk = 1024;
-  static constexpr int kWide = 16;
-  static constexpr double kHelps = 1e-11;     // share of f that an exchange must lower it by
-  static constexpr double kClear = 1e-8;      // share of f that updates leave behind at most
-  static constexpr int kStale = 48;           // updates after which g and d are computed anew
-  static constexpr double kLostDigits = 1e-4; // share below which a column leaves its rounding behind
+  static constexpr i64 kWide = 16, kBatches = 4; // newcomers judged at a time, and how often before others are excluded
+  static constexpr double kHelps = 1e-11;        // share of f that an exchange must lower it by
+  static constexpr double kClear = 1e-8;         // share of f that updates leave behind at most
+  static constexpr int kStale = 48;              // updates after which g and d are computed anew
+  static constexpr double kLostDigits = 1e-4;    // share below which a column leaves its rounding behind
 
   // A column outside that may help, and what an exchange with it changes f by at least.
   struct Newcomer {
@@ -414,35 +414,37 @@ private:
     for (i64 i = 0; i < size(); ++i) spread += std::sqrt(b[i]) * root[S[i]];
     const double noise = kRounded * spread * std::sqrt(2.0 * std::fabs(quad.f0)), helps = -kHelps * plan.size(f);
     find_bounds(order.front().first, noise, kDoubtful, quad.h, root.data(), d.get(), slopes(), p, bound.data());
-    const double limit = all ? HUGE_VAL : kRounded * std::fabs(quad.f0);
-    lowest_bounds(plan, limit, least_left); // the most promising first: one of them that helps is good enough
-    judge_newcomers(0, static_cast<i64>(near.size()), noise, all, move);
-    if (static_cast<int>(near.size()) < kWide || (!all && move.change < helps)) return move;
-    const Newcomer judged = near.back();
-    near.clear();
-    for (i64 j = 0; j < p; ++j)
-      if (bound[j] < std::min(limit, move.change) && judged < Newcomer{bound[j], j} && may_enter(j, plan, least_left))
-        near.push_back({bound[j], j});
-    std::sort(near.begin(), near.end());
-    for (i64 low = 0, many = static_cast<i64>(near.size()); low < many && near[low].bound < move.change; low += kWide)
-      judge_newcomers(low, std::min(many, low + kWide), noise, all, move);
+    list_newcomers(plan, all ? HUGE_VAL : kRounded * std::fabs(quad.f0), least_left);
+    i64 first = std::min<i64>(kWide, static_cast<i64>(near.size())); // the most promising: one of them may do
+    std::nth_element(near.begin(), near.begin() + first, near.end());
+    judge_newcomers(0, first, noise, all, move);
+    if (!all && move.change < helps) return move;
+    while (first < static_cast<i64>(near.size())) {
+      const auto rest = near.begin() + first; // what has been found excludes most others
+      near.erase(std::remove_if(rest, near.end(), [&](const Newcomer& j) { return !(j.bound < move.change); }),
+                 near.end());
+      const i64 next = std::min<i64>(first + kWide * kBatches, static_cast<i64>(near.size()));
+      if (all) std::nth_element(near.begin() + first, near.begin() + next, near.end());
+      for (; first < next; first += kWide) judge_newcomers(first, std::min(next, first + kWide), noise, all, move);
+    }
     return move;
   }
 
-  bool may_enter(i64 j, const SearchPlan& plan, double least_left) const {
-    return plan.allowed[j] && !has(j) && share(j) >= least_left;
-  }
-
-  // The kWide newcomers of the lowest bounds below a limit.
-  void lowest_bounds(const SearchPlan& plan, double limit, double least_left) {
-    near.clear();
+  // Columns outside whose bound is below a limit.
+  void list_newcomers(const SearchPlan& plan, double limit, double least_left) {
+    near.resize(static_cast<std::size_t>(p));
+    i64 count = 0;
     for (i64 j = 0; j < p; ++j) {
-      if (!(bound[j] < limit) || !may_enter(j, plan, least_left)) continue;
-      if (static_cast<int>(near.size()) == kWide) near.pop_back();
-      const Newcomer next{bound[j], j};
-      near.insert(std::upper_bound(near.begin(), near.end(), next), next);
-      if (static_cast<int>(near.size()) == kWide) limit = near.back().bound;
+      near[count] = {bound[j], j};
+      count += bound[j] < limit;
     }
+    near.resize(static_cast<std::size_t>(count));
+    near.erase(std::remove_if(near.begin(), near.end(),
+                              [&](const Newcomer& at_) {
+                                const i64 j = at_.column;
+                                return !plan.allowed[j] || has(j) || share(j) < least_left;
+                              }),
+               near.end());
   }
 
   // The exchanges with near[low .. high); unless `all` those that may help only.

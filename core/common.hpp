@@ -12,11 +12,11 @@
 #include <sys/mman.h>
 #endif
 
-// One function, compiled twice and chosen when the module loads: AVX2 with FMA, or the baseline. Everything such a
-// function calls must be inlined into it, or that part stays baseline code.
+// One function, compiled thrice and chosen when the module loads: AVX-512, AVX2 with FMA, or the baseline. Everything
+// such a function calls must be inlined into it, or that part stays baseline code.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) && __GNUC__ >= 12 &&         \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define PURSUIT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define PURSUIT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define PURSUIT_CLONES
 #endif

@@ -114,7 +114,8 @@ def test_foba_steps_back_to_lower_values(loss):
     seen, before = {}, 0
     for point in points(pursuit.FoBa(0.9), glm(loss, seed=3, density=1.0), AtMost(6, 12)):
         size = len(point.support)
-        assert point.value < seen.get(size, np.inf) or (size > before and point.value == seen[size])
+        least = seen.get(size, np.inf)
+        assert point.value < least or (size > before and point.value <= least * (1 + 1e-12))  # the same support again
         seen[size], before = point.value, size
 
 
