@@ -166,6 +166,9 @@ class LossOnColumns(SmoothProblem):
     def penalty(self, v: Vector) -> float:
         return 0.5 * float(np.vdot(v, self._ridged(v)))
 
+    def penalty_at(self, z: Vector) -> float:
+        return self.penalty(self.split(z)[0])
+
     def _at(self, z: Vector, hessian: bool) -> State:
         """``at`` for several outputs."""
         (C, b), m, r = self.split(z), self.width, self.turn.shape[1]

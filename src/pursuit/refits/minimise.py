@@ -314,6 +314,8 @@ class _Descent:
         if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
             end = ahead
         least = end.value - max(decrement, CONVERGED_ROUNDINGS * self.eps * self.scale)
+        if not step.trusted:  # a decrement with a stand-in for the curvature knows no ridge far below it
+            least -= self.problem.penalty_at(end.z)
         grown = _norm(end.z) > (1 + MAX_SETTLED_GROWTH) * _norm(here.z)
         if not self.problem.convex and self.turn >= SETTLING_STEPS and grown:
             note = "the value has settled but coefficients still grow, so there may be no finite minimiser"

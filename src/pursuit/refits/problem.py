@@ -80,6 +80,10 @@ class SmoothProblem:
         """A matrix that no Hessian of f exceeds; None where there is none."""
         return None
 
+    def penalty_at(self, z: Vector) -> float:
+        """What a ridge adds to f at z."""
+        return 0.0
+
 
 class SupportProblem(SmoothProblem):
     """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
