@@ -255,7 +255,7 @@ class Levels:
 
     @lazy
     def hessian(self) -> SparseHessian | None:
-        """At the point; None where f has kinks."""
+        """At the point; None where f is not differentiable."""
         return hessian_at(self.f, self.point) if self.f.smooth else None
 
     @lazy
