@@ -227,6 +227,14 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         -------
         array, data frame or sparse matrix, shape (n, k)
             The chosen columns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> SparseRegressor(k=3).fit(X, y).transform(X).shape
+        (442, 3)
         """
         get_column_names(X)  # of which no two may be the same
         return super().transform(X)
@@ -246,6 +254,14 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         -------
         Summary
             To print, or as numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> SparseRegressor(k=3).fit(X, y).summary().names
+        ('bmi', 'bp', 's5')
         """
         check_is_fitted(self)
         cached = getattr(self, "_summarised", None)
@@ -338,6 +354,14 @@ class AtMostK(SparseModel):
         {engine}
 
         {fitted}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> SparseRegressor(k=3).fit(X, y).support_.tolist()
+        [2, 3, 8]
         """
         self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._set_coefficients(self.result_.x, self.result_.intercept)

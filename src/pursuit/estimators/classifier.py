@@ -147,6 +147,15 @@ class Classification(ClassifierMixin, SparseModel):
         -------
         float
             The accuracy of ``predict(X)``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseClassifier(k=4).fit(X, y)
+        >>> bool(model.score(X, y) > 0.95)
+        True
         """
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(accuracy_score(targets, predictions, sample_weight=weights))
@@ -161,6 +170,15 @@ class Classification(ClassifierMixin, SparseModel):
         -------
         array of shape (n,) or (n, classes)
             Positive means ``classes_[1]``; with more than two classes, one column each.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseClassifier(k=4).fit(X, y)
+        >>> bool(((model.decision_function(X) > 0) == model.predict(X)).all())
+        True
         """
         return self._eta(X, offset)
 
@@ -171,6 +189,15 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {labels}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseClassifier(k=4).fit(X, y)
+        >>> model.predict(X[:3]).tolist()
+        [0, 0, 0]
         """
         eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
@@ -183,6 +210,15 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {probabilities}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseClassifier(k=4).fit(X, y)
+        >>> model.predict_proba(X).shape
+        (569, 2)
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
@@ -197,6 +233,15 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {probabilities}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseClassifier(k=4).fit(X, y)
+        >>> bool(model.predict_log_proba(X).max() <= 0)
+        True
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:

@@ -79,6 +79,14 @@ class Regression(RegressorMixin, SparseModel):
         -------
         array of shape (n,) or (n, q)
             The predictions.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> SparseRegressor(k=3).fit(X, y).predict(X).shape
+        (442,)
         """
         return self._loss().predict(self._eta(X, offset))
 
@@ -104,6 +112,14 @@ class Regression(RegressorMixin, SparseModel):
         -------
         float
             R2 of ``predict(X)``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> bool(SparseRegressor(k=3).fit(X, y).score(X, y) > 0.45)
+        True
         """
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(r2_score(targets, predictions, sample_weight=weights))

@@ -64,6 +64,13 @@ def convert(
     Path
         The folder.
 
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    ValueError
+        Where the file cannot be read as a table of numbers and a target; the message names it and the place.
+
     See Also
     --------
     open_data : Reads it.

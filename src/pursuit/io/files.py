@@ -67,6 +67,13 @@ def save_model(
     Path
         The file.
 
+    Raises
+    ------
+    ValueError
+        Where the estimator is not fitted, or its loss is not registered.
+    TypeError
+        Where the estimator is of a kind that model files do not hold.
+
     See Also
     --------
     load_model : Reads it.

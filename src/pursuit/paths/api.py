@@ -95,6 +95,11 @@ def path(
     Path
         A Result per size, smallest first.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+
     See Also
     --------
     solve : One size.

@@ -45,6 +45,25 @@ def plot_coefficients(
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        Where what is given has no coefficients, or ``names`` are too few.
+
+    See Also
+    --------
+    PathDisplay : The coefficients of every size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import SparseRegressor
+    >>> from pursuit.plots import plot_coefficients
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_coefficients(SparseRegressor(k=3).fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['bmi', 's5', 'bp']
     """
     support, coef, unit = _parts(result_or_estimator, scale)
     what = "coefficient"

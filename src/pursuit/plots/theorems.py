@@ -30,6 +30,23 @@ def plot_theorems(table: "DataFrame", ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where the table is not one of theorems, or holds no condition.
+
+    See Also
+    --------
+    pursuit.theorems : The table that is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import plot_theorems
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> plot_theorems(pursuit.theorems(pursuit.GLM(X, X[:, 0]), 1)).get_xscale()
+    'log'
     """
     if not hasattr(table, "statements"):
         raise TypeError(f"table must be a table of pursuit.theorems, got {type(table).__name__}")

@@ -125,6 +125,15 @@ class Summary:
         -------
         pandas.DataFrame
             A row per feature.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> found = pursuit.summary(f, pursuit.solve(f, 2))
+        >>> found.to_frame()["column"].tolist()
+        [3, 7]
         """
         pd = require_package("pandas", "io", "to_frame")
         held: Keywords = {"feature": list(self.names), "column": self.columns}

@@ -54,6 +54,10 @@ class SVRGHT(Solver):
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
 
+    See Also
+    --------
+    GraHTP : The same with full gradients.
+
     Examples
     --------
     >>> import numpy as np, pursuit

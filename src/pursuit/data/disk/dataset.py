@@ -52,6 +52,12 @@ def open_data(
     OnDisk
         Data that are read block by block.
 
+    Raises
+    ------
+    ValueError
+        Where the path is neither such a folder nor a Parquet file, where a file in it is missing or was altered, or
+        where the target is missing.
+
     See Also
     --------
     convert : Writes such a folder.
