@@ -152,16 +152,16 @@ class WorkingColumns:
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
         columns = np.repeat(keep, self.sizes)
-        held = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
-        width = len(held) + len(cols)
-        if len(held) < len(self.cols) or width > self.room.shape[1]:
-            if len(held) < len(self.cols):
+        kept = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
+        width = len(kept) + len(cols)
+        if len(kept) < len(self.cols) or width > self.room.shape[1]:
+            if len(kept) < len(self.cols):
                 self.units, self.sizes = self.units[keep], self.sizes[keep]
             old, self.room = self.room, np.empty((self.room.shape[0], int(BLOCK_GROWTH * width) + 1), self.dtype)
-            _move(old[:, : len(self.cols)], held, self.room[:, : len(held)])
-            self.cols = self.cols[held]
-            self.mean = self.mean[held]
-        fresh = self.room[:, len(held) : width]
+            _move(old[:, : len(self.cols)], kept, self.room[:, : len(kept)])
+            self.cols = self.cols[kept]
+            self.mean = self.mean[kept]
+        fresh = self.room[:, len(kept) : width]
         self.f.data.local.design.narrow(cols, fresh)
         if np.ndim(self.f.ridge):
             fresh *= self.even[cols].astype(self.dtype)
