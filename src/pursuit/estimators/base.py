@@ -215,6 +215,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
         return self.result_.coef, self.result_.intercept
 
+    @describe
     def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """Keep the chosen columns of X.
 
@@ -228,11 +229,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         array, data frame or sparse matrix, shape (n, k)
             The chosen columns.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        {diabetes_example}
         >>> SparseRegressor(k=3).fit(X, y).transform(X).shape
         (442, 3)
         """
@@ -245,6 +242,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         mask[self.support_] = True
         return mask
 
+    @describe
     def summary(self) -> Summary:
         """Summarise the model on one page: coefficients, the value of every feature, scores, optimality.
 
@@ -255,11 +253,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         Summary
             To print, or as numbers.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        {diabetes_example}
         >>> SparseRegressor(k=3).fit(X, y).summary().names
         ('bmi', 'bp', 's5')
         """
@@ -355,11 +349,7 @@ class AtMostK(SparseModel):
 
         {fitted}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        {diabetes_example}
         >>> SparseRegressor(k=3).fit(X, y).support_.tolist()
         [2, 3, 8]
         """

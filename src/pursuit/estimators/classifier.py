@@ -148,12 +148,7 @@ class Classification(ClassifierMixin, SparseModel):
         float
             The accuracy of ``predict(X)``.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from pursuit import SparseClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = SparseClassifier(k=4).fit(X, y)
+        {class_example}
         >>> bool(model.score(X, y) > 0.95)
         True
         """
@@ -171,12 +166,7 @@ class Classification(ClassifierMixin, SparseModel):
         array of shape (n,) or (n, classes)
             Positive means ``classes_[1]``; with more than two classes, one column each.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from pursuit import SparseClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = SparseClassifier(k=4).fit(X, y)
+        {class_example}
         >>> bool(((model.decision_function(X) > 0) == model.predict(X)).all())
         True
         """
@@ -190,12 +180,7 @@ class Classification(ClassifierMixin, SparseModel):
 
         {labels}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from pursuit import SparseClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = SparseClassifier(k=4).fit(X, y)
+        {class_example}
         >>> model.predict(X[:3]).tolist()
         [0, 0, 0]
         """
@@ -211,12 +196,7 @@ class Classification(ClassifierMixin, SparseModel):
 
         {probabilities}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from pursuit import SparseClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = SparseClassifier(k=4).fit(X, y)
+        {class_example}
         >>> model.predict_proba(X).shape
         (569, 2)
         """
@@ -234,12 +214,7 @@ class Classification(ClassifierMixin, SparseModel):
 
         {probabilities}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from pursuit import SparseClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> model = SparseClassifier(k=4).fit(X, y)
+        {class_example}
         >>> bool(model.predict_log_proba(X).max() <= 0)
         True
         """

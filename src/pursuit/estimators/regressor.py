@@ -80,11 +80,7 @@ class Regression(RegressorMixin, SparseModel):
         array of shape (n,) or (n, q)
             The predictions.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        {diabetes_example}
         >>> SparseRegressor(k=3).fit(X, y).predict(X).shape
         (442,)
         """
@@ -113,11 +109,7 @@ class Regression(RegressorMixin, SparseModel):
         float
             R2 of ``predict(X)``.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        {diabetes_example}
         >>> bool(SparseRegressor(k=3).fit(X, y).score(X, y) > 0.45)
         True
         """

@@ -151,6 +151,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
+    @describe
     def to_networkx(self) -> "Graph":
         """Return the graph as a ``networkx.Graph``.
 
@@ -159,12 +160,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         networkx.Graph
             Nodes by name (else index), edges with weight (the partial correlation), sign and precision.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparsePrecision
-        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparsePrecision(n_edges=3).fit(X)
+        {graph_example}
         >>> len(model.to_networkx().edges)
         3
         """
@@ -226,12 +222,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         float
             The log-likelihood per row.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparsePrecision
-        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparsePrecision(n_edges=3).fit(X)
+        {graph_example}
         >>> bool(model.score(X) > SparsePrecision(n_edges=1).fit(X).score(X))
         True
         """
@@ -251,18 +242,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
         array of shape (n,)
             One distance per row.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparsePrecision
-        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparsePrecision(n_edges=3).fit(X)
+        {graph_example}
         >>> model.mahalanobis(X).shape
         (150,)
         """
         self._check_rows(X)
         return np.asarray(super().mahalanobis(X))
 
+    @describe
     def error_norm(
         self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True, squared: bool = True
     ) -> float:
@@ -284,12 +271,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         float
             How far they are apart.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparsePrecision
-        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparsePrecision(n_edges=3).fit(X)
+        {graph_example}
         >>> bool(model.error_norm(X.cov()) < 0.1)
         True
         """
@@ -323,12 +305,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         EdgeSelector
             It selects edges on some of the rows.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparsePrecision
-        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparsePrecision(n_edges=3).fit(X)
+        {graph_example}
         >>> model.selector(X, ks=[1, 3]).ks
         (1, 3)
         """

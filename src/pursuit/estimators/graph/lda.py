@@ -164,12 +164,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
 
         {fitted}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparseLDA
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparseLDA(n_edges=3).fit(X, y)
+        {lda_example}
         >>> model.graph_.n_edges_
         3
         """
@@ -278,12 +273,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         array of shape (n, classes) or (n,)
             A column per class. Two classes: the difference, positive for ``classes_[1]``.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparseLDA
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparseLDA(n_edges=3).fit(X, y)
+        {lda_example}
         >>> model.decision_function(X).shape
         (150, 3)
         """
@@ -301,12 +291,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
 
         {labels}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparseLDA
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparseLDA(n_edges=3).fit(X, y)
+        {lda_example}
         >>> model.predict(X[:2]).tolist()
         [0, 0]
         """
@@ -323,12 +308,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
 
         {probabilities}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparseLDA
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparseLDA(n_edges=3).fit(X, y)
+        {lda_example}
         >>> model.predict_proba(X).shape
         (150, 3)
         """
@@ -345,12 +325,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
 
         {probabilities}
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from pursuit import SparseLDA
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> model = SparseLDA(n_edges=3).fit(X, y)
+        {lda_example}
         >>> bool(model.predict_log_proba(X).max() <= 0)
         True
         """
