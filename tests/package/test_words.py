@@ -65,8 +65,7 @@ GONE_IN = {
     "data": "Told Spread Form pull lean grain often handy",
     "designs": "Room Holder becomes lean often turned pull handy",
     "refits": "few Few Within kept lean turned pull",
-    "objectives": "lean pull looked_at strides marks ALWAYS BEYOND COMES_NEAR FAR FLAT FROM_START LOOKED_AT ROOM SAME "
-    "TINY WORTH_IT",
+    "objectives": "lean pull looked_at strides marks ALWAYS COMES_NEAR FROM_START LOOKED_AT SAME WORTH_IT",
     "solvers": "strides Walk walk looked_at AT_ONCE BEYOND JUDGED PER_UNITS RESTARTED",
     "paths": "said SAID Walk walk certified",
     "selection": "Told",

@@ -23,11 +23,10 @@ from ..refits.columns import one_hot
 if TYPE_CHECKING:
     from .glm import GLM
 
-# entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
-MAX_SMALL_WORK = 1.5e5
+TINY = 1.5e5  # entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
 MAX_LIGHT_COEFFICIENTS = 1000  # columns times outputs up to which a light path on a working set takes Newton steps
 FIRST_BEAM = 2  # supports that are extended at once, before all starts, where there are more columns than rows
-SIZES_BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
+BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> "SearchSolution | None":
@@ -66,8 +65,8 @@ def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> tuple[Colum
 
     Last, whether the path ends at the floor of f.
     """
-    thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= MAX_SMALL_WORK
-    longer = constraint.with_budget(min(constraint.k + SIZES_BEYOND * thorough, len(constraint.allowed)))
+    thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= TINY
+    longer = constraint.with_budget(min(constraint.k + BEYOND * thorough, len(constraint.allowed)))
     found = path(f, longer, PathPlan(thorough, plan.seed, plan.should_stop, None, (constraint.k,)))
     if found is not None and found.trouble is not None:
         raise found.trouble

@@ -9,7 +9,7 @@ from .._utils.types import Columns, Vector
 from ..data import Model, QuadraticForm
 from .base import Point
 from .glm_refits import GLMRefits
-from .working_set import MIN_CURVATURE_SHARE
+from .working_set import FLAT
 
 
 class GLMCurvature(GLMRefits):
@@ -73,7 +73,7 @@ class GLMCurvature(GLMRefits):
     def _model(self, point: Point) -> Model:
         """The Hessian of the loss at a point; where that is nearly nothing, the bound on it."""
         model, bound = self.data.model(*self._matrix(point.support, point.coef), point.free), self.loss.smoothness
-        return model if not np.isfinite(bound) or model.weight > MIN_CURVATURE_SHARE * bound else model.bounding()
+        return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
     @lazy
     def scaled_form(self) -> tuple[QuadraticForm, Vector]:

@@ -29,8 +29,8 @@ from ..kernels.search import (
 if TYPE_CHECKING:
     from .glm import GLM
 
-MIN_STATE_ENTRIES = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
-MIN_MEAN_TO_SPREAD = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
+ROOM = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
+FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
@@ -111,7 +111,7 @@ class Problem(NamedTuple):
     def room(self) -> float:
         """Numbers that Gram rows may take."""
         n, p = self.kernel.shape
-        return max(MIN_STATE_ENTRIES, 0.5 * n * p)
+        return max(ROOM, 0.5 * n * p)
 
 
 def problem_of(f: "GLM") -> Problem | None:
@@ -127,7 +127,7 @@ def problem_of(f: "GLM") -> Problem | None:
     if not has_safe_range(squares):
         return None
     length = np.sqrt(np.where(useful, h, 1.0))
-    far = bool((np.abs(mean * scale + shift) > MIN_MEAN_TO_SPREAD * np.sqrt(squares) * scale)[useful].any())
+    far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
     if far and not f.data.full:
         return None
     rows = f.data.raw.rows

@@ -32,7 +32,7 @@ from ..kernels.search import (
     make_request,
     quadratic_solution,
 )
-from .least_squares import MIN_MEAN_TO_SPREAD, Problem
+from .least_squares import FAR, Problem
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -123,7 +123,7 @@ def problem_of(f: "GLM", constraint: AtMost, copied: bool = False) -> tuple[Prob
     useful, h = squares > 0, squares + f.ridge
     if not has_safe_range(squares):
         return None
-    far = bool((np.abs(mean * scale + shift) > MIN_MEAN_TO_SPREAD * np.sqrt(squares) * scale)[useful].any())
+    far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
     if far and not copied:
         return None
     rows = f.data.raw.rows

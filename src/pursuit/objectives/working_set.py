@@ -23,7 +23,7 @@ NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k,
 MIN_GAIN_SHARE = 0.7  # share of the gain of the next size from which on a column is looked at
 SAMPLED_SIZES = 8  # sizes whose gradients are looked at
 COLUMNS_AT_A_TIME = 1 << 13  # columns whose gains are computed at a time, so that they stay in the processor's cache
-MIN_CURVATURE_SHARE = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
+FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
 On = Callable[[AtMost, Columns], PathSolution | None]
@@ -63,7 +63,7 @@ def _missed(f: "GLM", constraint: AtMost, points: list[PathPoint], cols: Columns
     looked = np.unique(np.linspace(0, len(points) - 1, min(SAMPLED_SIZES, len(points))).round().astype(np.int64))
     slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
     if np.isfinite(f.loss.smoothness):  # as in the Hessian: where phi'' is next to nothing, the bound on it
-        weights = np.where(weights > MIN_CURVATURE_SHARE * f.loss.smoothness, weights, f.loss.smoothness)
+        weights = np.where(weights > FLAT * f.loss.smoothness, weights, f.loss.smoothness)
     wanted, least = np.empty(len(h)), np.maximum(gained[looked], 1e-300)[:, None]
     for low in range(0, len(h), COLUMNS_AT_A_TIME):
         some = slice(low, low + COLUMNS_AT_A_TIME)
