@@ -94,7 +94,8 @@ def certify(
     TypeError
         Where the objective is no GLM, or ``k`` is missing for a vector of coefficients.
     ValueError
-        Where ``result`` is not one of this objective, or an argument contradicts the one it was solved with.
+        Where the estimator is not fitted, where ``result`` is not one of this objective, or where an argument
+        contradicts the one it was solved with.
 
     See Also
     --------

@@ -66,10 +66,10 @@ def convert(
 
     Raises
     ------
-    FileNotFoundError
-        Where there is no such file.
+    FileNotFoundError, FileExistsError
+        Where there is no such file, or where ``out`` is there already.
     ValueError
-        Where the file cannot be read as a table of numbers and a target; the message names it and the place.
+        Where the file cannot be read as a table of numbers and a target; the message names the file.
 
     See Also
     --------

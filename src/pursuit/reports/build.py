@@ -64,9 +64,9 @@ def summary(objective: "GLM", result: Result | None = None) -> Summary:
     Raises
     ------
     TypeError
-        Where the estimator is not fitted or not of pursuit, or where the result is missing.
+        Where the estimator is not one of pursuit, or where the result is missing.
     ValueError
-        Where the result is not one of this objective.
+        Where the estimator is not fitted, or the result is not one of this objective.
 
     See Also
     --------

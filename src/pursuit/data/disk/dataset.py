@@ -54,9 +54,11 @@ def open_data(
 
     Raises
     ------
+    FileNotFoundError
+        Where the folder, or a file that belongs to it, is missing.
     ValueError
-        Where the path is neither such a folder nor a Parquet file, where a file in it is missing or was altered, or
-        where the target is missing.
+        Where the path is neither such a folder nor a Parquet file, where a file was truncated, or where a Parquet file
+        has no such target.
 
     See Also
     --------
