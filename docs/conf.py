@@ -39,6 +39,9 @@ myst_heading_anchors = 4
 # Signatures without types: the docstrings state them.
 autodoc_typehints = "none"
 autosummary_generate = True
+# Names that differ by case only (Path, path) need file names that differ otherwise: macOS and Windows ignore case.
+NAMES = {f"pursuit.{name}" for name in pursuit.__all__}
+autosummary_filename_map = {name: f"{name}-class" for name in NAMES if name != name.lower() and name.lower() in NAMES}
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

@@ -44,6 +44,14 @@ def test_every_public_name_is_on_exactly_one_api_page():
     assert "pursuit.__version__" in (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
 
 
+def test_no_two_api_pages_have_file_names_that_differ_by_case_only():
+    spec = importlib.util.spec_from_file_location("conf", ROOT / "docs" / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    files = Counter(conf.autosummary_filename_map.get(name, name).lower() for name in listed())
+    assert [name for name, count in files.items() if count > 1] == []
+
+
 def test_every_page_is_in_one_table_of_contents():
     docs = ROOT / "docs"
     pages = {path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")}

@@ -223,7 +223,7 @@ def test_no_question_brings_rows_of_x():
     """Folds, half-samples and held-out losses of larger data ask for no copy of columns."""
     given, X, parts = regression("squared", n=500, density=1.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pursuit.data.gram.FEW_ROWS", 0)
+        patch.setattr("pursuit.data.gram.MAX_COPIED_ROWS", 0)
         patch.setattr("pursuit.data.parts.Parts.copied", None)
         other = SparseRegressorCV(range(6), cv=4).fit(parts)
     same(SparseRegressorCV(range(6), cv=4).fit(X, given.y), other)

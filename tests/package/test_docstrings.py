@@ -34,6 +34,7 @@ CODES = {
     "PR08",  # every parameter, with type and description
     "RT01",
     "RT03",  # what is returned
+    "EX01",  # an example
 }
 NAMES = [name for name in pursuit.__all__ if name != "__version__"]
 PLOTS = [f"plots.{name}" for name in pursuit.plots.__all__]
@@ -47,9 +48,13 @@ def get(name):
     return found
 
 
+def sections_of(obj):
+    return docscrape.ClassDoc(obj) if inspect.isclass(obj) else docscrape.FunctionDoc(obj)
+
+
 def is_result(obj):
     """What pursuit makes and users only read: its attributes are documented in place of its parameters."""
-    sections = docscrape.ClassDoc(obj) if inspect.isclass(obj) else {}
+    sections = sections_of(obj) if inspect.isclass(obj) else {}
     return bool(sections) and bool(sections["Attributes"]) and not sections["Parameters"]
 
 
@@ -74,10 +79,9 @@ def problems(name, skip=()):
 @pytest.mark.parametrize("name", NAMES + PLOTS)
 def test_docstring(name):
     obj = get(name)
-    result = is_result(obj)
-    if name in NAMES:
-        assert ">>>" in (inspect.getdoc(obj) or ""), f"pursuit.{name} has no Examples"
-    wrong = problems(name, ("PR01",) if result else ())
+    wrong = problems(name, ("PR01",) if is_result(obj) else ())
+    needed = ["See Also", "Raises"] if inspect.isfunction(obj) and inspect.signature(obj).parameters else ["See Also"]
+    wrong += [f"pursuit.{name} has no section {title}" for title in needed if not sections_of(obj)[title]]
     for method in methods(name):
         wrong += problems(method)
     assert not wrong, "\n".join(wrong)
@@ -94,10 +98,11 @@ def test_attributes_of_results(name):
     assert not missing, f"pursuit.{name}: say under Attributes what {sorted(missing)} are"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + PLOTS)
 def test_examples_run(name):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
+    pyplot = pytest.importorskip("matplotlib.pyplot")
     obj = get(name)
     runner, finder = doctest.DocTestRunner(verbose=False), doctest.DocTestFinder(recurse=False)
     documented = [(f"pursuit.{name}", obj), *((f"pursuit.{method}", get(method)) for method in methods(name))]
@@ -105,6 +110,7 @@ def test_examples_run(name):
     for label, found in documented:
         for test in finder.find(found, label, globs={}):
             runner.run(test, out=report.append)
+    pyplot.close("all")
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 
 

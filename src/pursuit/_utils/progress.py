@@ -27,6 +27,10 @@ class Progress:
     lines : bool, default False
         Where there is no terminal (a notebook, a log), write a line at each twentieth of the total.
 
+    See Also
+    --------
+    path, stability : Take it as ``callback``, as other long calls do.
+
     Notes
     -----
     Called with (done, total) or (done, value): a whole number is the total, any other number is shown next to the bar.

@@ -89,6 +89,14 @@ def certify(
     Certificate
         A lower bound, the gap, and whether that is a proof.
 
+    Raises
+    ------
+    TypeError
+        Where the objective is no GLM, or ``k`` is missing for a vector of coefficients.
+    ValueError
+        Where the estimator is not fitted, where ``result`` is not one of this objective, or where an argument
+        contradicts the one it was solved with.
+
     See Also
     --------
     best_subsets : Proved subsets of every size.

@@ -69,7 +69,7 @@ class SparseQuadratic:
     fixed: tuple[int, ...] = ()
     mu: float = 0.0
     borrowed_at: int = 0
-    L: float = 0.0  # curvature of Q that a walk has met
+    L: float = 0.0  # curvature of Q along the directions of a minimiser's steps
 
     def without(self, out: Flags) -> "SparseQuadratic":
         """Columns deleted."""

@@ -88,6 +88,12 @@ def best_subsets(
     Subsets
         A list of rows, smallest size first, best first within a size; ``print`` shows it as a table.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong, or where ``nbest`` needs proofs that the loss has not; the message says what would
+        be right.
+
     See Also
     --------
     certify : One size, any solver's result.

@@ -126,7 +126,7 @@ def fit(
 def path(
     options: "DataOptions",
     checkpoint: Path | None,
-    ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
+    ks: opt.Sizes = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="JSON or CSV to write: every size with its coefficients."), WRITES
     ] = None,
@@ -146,7 +146,7 @@ def path(
 @opt.shared_options(search=False)
 def stability(
     options: "DataOptions",
-    ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
+    ks: opt.Sizes = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of half-samples.")] = 50,
     threshold: Annotated[
         float, typer.Option(help="How often a stable feature is selected: above 0.5, at most 1.")
@@ -263,9 +263,7 @@ def graph(
 
 @app.command(epilog=EPILOG)
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
-    ],
+    model: opt.ModelFile,
     data: Annotated[
         Path, typer.Argument(help="Rows to predict; only the model's features are read.", metavar="DATA"), READS
     ],
@@ -291,9 +289,7 @@ def predict(
 
 @app.command(epilog=EPILOG)
 def explain(
-    model: Annotated[
-        Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
-    ],
+    model: opt.ModelFile,
     data: Annotated[
         Path | None,
         typer.Argument(help="Rows, of which one is explained.", metavar="[DATA]", show_default=False),

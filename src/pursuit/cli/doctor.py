@@ -80,10 +80,10 @@ def _blas() -> list[str]:
     from threadpoolctl import threadpool_info
 
     return [
-        f"{held.get('internal_api')} {held.get('version')}, {held.get('architecture', 'unknown architecture')}, "
-        f"{held.get('num_threads')} threads; one while pursuit works"
-        for held in threadpool_info()
-        if held.get("user_api") == "blas"
+        f"{blas.get('internal_api')} {blas.get('version')}, {blas.get('architecture', 'unknown architecture')}, "
+        f"{blas.get('num_threads')} threads; one while pursuit works"
+        for blas in threadpool_info()
+        if blas.get("user_api") == "blas"
     ] or ["none that is known"]
 
 

@@ -141,12 +141,12 @@ class Edge(TypedDict):
 
 def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[Edge]:
     """A dict per edge, most gain first."""
-    held = model.edges_
+    edges = model.edges_
     called = [
-        [names[int(end)] if isinstance(end, int | np.integer) else str(end) for end in held[side]]
+        [names[int(end)] if isinstance(end, int | np.integer) else str(end) for end in edges[side]]
         for side in ("source", "target")
     ]
-    numbers = (np.asarray(held[column]).tolist() for column in ("partial_correlation", "precision", "gain"))
+    numbers = (np.asarray(edges[column]).tolist() for column in ("partial_correlation", "precision", "gain"))
     return [
         {
             "source": a,

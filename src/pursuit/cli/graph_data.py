@@ -50,11 +50,11 @@ def read_nodes(data: Path, drop: Sequence[str], label: str | None, most: int | N
     """Every column of the file but the label's and those dropped, or the ``most`` that tell most."""
     labels = None if label is None else read_labels(data, label, "--label")
     if has_names(data):
-        held = read_named_table(data, None, [*drop, *([] if label is None else [label])], "--drop", names=names)
+        table = read_named_table(data, None, [*drop, *([] if label is None else [label])], "--drop", names=names)
     else:
-        held = read_table(data, names=names, drop=drop)
-    X = held.X if isinstance(held.X, np.ndarray) else held.X.tocsc()
-    called = held.feature_names or tuple(f"x{j}" for j in range(X.shape[1]))
+        table = read_table(data, names=names, drop=drop)
+    X = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
+    called = table.feature_names or tuple(f"x{j}" for j in range(X.shape[1]))
     kept = ""
     if labels is not None:
         _check_labels(labels, X.shape[0], label)

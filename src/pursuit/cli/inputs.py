@@ -119,21 +119,21 @@ def read_request(options: DataOptions) -> FitRequest:
     _check_apart(apart, options.target)
     more = {} if options.offset is None else {"offset": read_column(data, options.offset)}
     groups = None if options.cv_groups is None else read_labels(data, options.cv_groups, "--cv-groups")
-    held = read_table(data, options.target)
-    if held.y is None:
+    table = read_table(data, options.target)
+    if table.y is None:
         raise ValueError(f"{data} has no target: name it with --target")
-    if groups is not None and groups.shape != held.y.shape:
-        raise ValueError(f"--cv-groups {options.cv_groups} has shape {groups.shape}, but there are {len(held.y)} rows")
-    task, loss = _task(options.task, options.loss, held.y)
-    names = held.feature_names or [f"x{j}" for j in range(held.X.shape[1])]
+    if groups is not None and groups.shape != table.y.shape:
+        raise ValueError(f"--cv-groups {options.cv_groups} has shape {groups.shape}, but there are {len(table.y)} rows")
+    task, loss = _task(options.task, options.loss, table.y)
+    names = table.feature_names or [f"x{j}" for j in range(table.X.shape[1])]
     parameters = {**options.parameters, "loss": loss, "include": _columns("--include", options.include, names) or None}
     parameters["exclude"] = _columns("--exclude", options.exclude, names) or None
     return FitRequest(
         data,
-        to_data_frame(held),
-        held.y,
-        held.y,
-        held.feature_names,
+        to_data_frame(table),
+        table.y,
+        table.y,
+        table.feature_names,
         names,
         task,
         loss,
@@ -282,8 +282,8 @@ def _streamed(data: Path, memory: str) -> bool:
         return False
     from pursuit.data.disk.memory import as_bytes
 
-    held = open_parquet(data)[0].metadata
-    return bool(8 * held.num_rows * held.num_columns > MAX_LOADED_SHARE * as_bytes(memory))
+    metadata = open_parquet(data)[0].metadata
+    return bool(8 * metadata.num_rows * metadata.num_columns > MAX_LOADED_SHARE * as_bytes(memory))
 
 
 def _open_on_disk(options: DataOptions) -> FitRequest:
@@ -294,23 +294,28 @@ def _open_on_disk(options: DataOptions) -> FitRequest:
     if data.is_dir():
         if options.cv_groups is not None:
             raise ValueError(f"{data} is a data set, which has no column for --cv-groups: its folds are of rows")
-        held = open_data(data, options.memory)
-        for option, name, own in (("--target", options.target, held.target), ("--offset", options.offset, held.offset)):
+        source = open_data(data, options.memory)
+        for option, name, own in (
+            ("--target", options.target, source.target),
+            ("--offset", options.offset, source.offset),
+        ):
             if name is not None and name != own:
                 raise ValueError(f"{option} {name}: {data} was converted with {own or 'none'}, and knows it")
     else:
         drop = [*options.exclude, *([] if options.cv_groups is None else [options.cv_groups])]
-        held = _with_option_hint(
+        source = _with_option_hint(
             "--exclude", open_data, data, options.memory, target=options.target, offset=options.offset, drop=drop
         )
         groups = None if options.cv_groups is None else read_labels(data, options.cv_groups, "--cv-groups")
-    targets = held.targets()
+    targets = source.targets()
     task, loss = _task(options.task, options.loss, targets)
-    names = held.names or [f"x{j}" for j in range(held.shape[1])]
+    names = source.names or [f"x{j}" for j in range(source.shape[1])]
     parameters = {**options.parameters, "loss": loss, "include": _columns("--include", options.include, names) or None}
     if data.is_dir():
         parameters["exclude"] = _columns("--exclude", options.exclude, names) or None
-    return FitRequest(data, held, None, targets, held.names, names, task, loss, parameters, {}, groups, held.offset)
+    return FitRequest(
+        data, source, None, targets, source.names, names, task, loss, parameters, {}, groups, source.offset
+    )
 
 
 def has_names(data: Path) -> bool:
@@ -335,13 +340,13 @@ def _with_option_hint(option: str, read: Callable[P, T], *given: P.args, **more:
         raise ValueError(f"{error}{hint}") from error
 
 
-def to_data_frame(held: Table) -> "DataFrame | StoredMatrix":
+def to_data_frame(table: Table) -> "DataFrame | StoredMatrix":
     """X as a data frame where it has names and pandas is there, so that messages name columns."""
-    if held.feature_names is None or not isinstance(held.X, np.ndarray) or find_spec("pandas") is None:
-        return held.X
+    if table.feature_names is None or not isinstance(table.X, np.ndarray) or find_spec("pandas") is None:
+        return table.X
     import pandas
 
-    return pandas.DataFrame(held.X, columns=list(held.feature_names), copy=False)
+    return pandas.DataFrame(table.X, columns=list(table.feature_names), copy=False)
 
 
 def _task(task: str | None, loss: str | None, y: Array) -> tuple[str, str]:

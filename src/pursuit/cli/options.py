@@ -74,6 +74,10 @@ Prepare = Annotated[
         " Without it every feature must be a number.",
     ),
 ]
+ModelFile = Annotated[
+    Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
+]
+Sizes = Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")]
 Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg."), WRITES]
 
 

@@ -24,13 +24,13 @@ from pursuit.cli.show import (
     print_text,
     save_picture,
 )
+from pursuit.cli.sizes import DEFAULT_LARGEST_SIZE
 from pursuit.engines import threads
 
 if TYPE_CHECKING:
     from pursuit.objectives.glm import GLM
     from pursuit.paths import Path as SolvedPath
 
-DEFAULT_LARGEST_SIZE = 10  # size, where none are given
 OUTPUT_SUFFIXES = (".json", ".csv")
 
 

@@ -43,12 +43,12 @@ def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title:
     from rich import box
     from rich.table import Table
 
-    held = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, side in columns.items():
-        held.add_column(heading, justify=side, overflow="fold")
+        table.add_column(heading, justify=side, overflow="fold")
     for row in rows:
-        held.add_row(*[str(cell).replace("[", r"\[") for cell in row])
-    return held
+        table.add_row(*[str(cell).replace("[", r"\[") for cell in row])
+    return table
 
 
 def command_line() -> str:

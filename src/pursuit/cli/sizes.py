@@ -3,6 +3,7 @@
 import re
 
 MAX_SIZE = 1_000_000  # a slip of the finger should not fill the memory
+DEFAULT_LARGEST_SIZE = 10  # where no sizes are given
 SIZES_SYNTAX = "sizes such as 1-20 or 1,2,5-8"
 
 

@@ -8,8 +8,7 @@ from pursuit._utils.progress import Progress
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.inputs import DataOptions, read_request
 from pursuit.cli.show import PICTURE_SUFFIXES, check_writable, print_text, save_picture
-
-DEFAULT_LARGEST_SIZE = 10  # size, where none are given
+from pursuit.cli.sizes import DEFAULT_LARGEST_SIZE
 
 
 def run(

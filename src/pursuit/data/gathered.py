@@ -35,7 +35,7 @@ class Gathered:
                 return self.design.block(cols)
             block = self._gathered(cols)
             self.last.appendleft((cols, block))
-            while sum(len(held) for held, _ in self.last) > self.design.room.columns:
+            while sum(len(known) for known, _ in self.last) > self.design.room.columns:
                 self.last.pop()
         if self.design.room.owner is not None:
             before = self.design.room.owner.take_over(self)
@@ -57,24 +57,24 @@ class Gathered:
         """The columns for a refit: gathered, or left where they are if that takes fewer products."""
         if self.design.products_only:
             with self.lock:
-                held = [held for held, _ in self._dense()]
-            if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > MIN_SINGLE_PRODUCTS:
+                known = [known for known, _ in self._dense()]
+            if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *known]))) > MIN_SINGLE_PRODUCTS:
                 return ProductBlock(self.design, cols)
         return PagedBlock(self.design, cols) if len(cols) > self.design.room.columns else self(cols)
 
     def _dense(self) -> list[tuple[Columns, Matrix]]:
         """Columns at hand as arrays, the last gathered first."""
-        return [(held, block.A) for held, block in self.last if isinstance(block, DenseBlock)]
+        return [(known, block.A) for known, block in self.last if isinstance(block, DenseBlock)]
 
     def _gathered(self, cols: Columns) -> Block:
         kept = self._dense()
         if not kept or not self.design.full:
             return self.design.block(cols)
         A, missing = np.empty((self.design.shape[0], len(cols)), order="F"), np.ones(len(cols), bool)
-        for held, old in kept:
-            order = np.argsort(held)  # a Gram block comes as it was ranked
-            at = order[np.minimum(held.searchsorted(cols, sorter=order), len(held) - 1)]
-            here = missing & (held[at] == cols)
+        for known, old in kept:
+            order = np.argsort(known)  # a Gram block comes as it was ranked
+            at = order[np.minimum(known.searchsorted(cols, sorter=order), len(known) - 1)]
+            here = missing & (known[at] == cols)
             A.T[here] = old.T[at[here]]
             missing &= ~here
         if missing.all():

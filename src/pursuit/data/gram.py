@@ -27,7 +27,8 @@ MAX_MISSING_COLUMNS = 2  # columns that may be missing before a pass over X is t
 MAX_WHOLE_GRAM_WORK = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 CACHE_SHARE = 0.2  # of the bytes of X
 ZERO_MEAN_TOLERANCE = 1e-14  # mean of a column of mean square 1 that counts as none
-FEW_ROWS, COPIED = 400, 1 << 20  # rows and entries up to which products with a copy of X are as cheap as kept ones
+MAX_COPIED_ROWS = 400  # rows up to which products with a copy of X are as cheap as kept ones
+MAX_COPIED_ENTRIES = 1 << 20  # entries of X up to which they are
 MIN_CACHE_BYTES = 1 << 24  # bytes that are always granted
 NO_COLUMNS = np.empty(0, np.int64)
 
@@ -74,7 +75,13 @@ class GramColumns:
     def products(self) -> _core.Products | None:
         """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""
         n, p = self.data.shape
-        if self.whole or n > FEW_ROWS or n * p > COPIED or self.data.products_only or not self.data.near:
+        if (
+            self.whole
+            or n > MAX_COPIED_ROWS
+            or n * p > MAX_COPIED_ENTRIES
+            or self.data.products_only
+            or not self.data.near
+        ):
             return None
         A, rows = self.data.copied()
         if (

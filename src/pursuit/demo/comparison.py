@@ -58,7 +58,7 @@ def compare_on_split(contenders: Contenders, data: Split) -> SplitScores:
     ours = clone(contenders.cv_estimator).fit(data.X, data.y)
     mine = Fit(ours.support_, np.ravel(ours.coef_)[ours.support_], float(np.ravel(ours.intercept_)[0]))
     f = contenders.fixed_k.objective(data.X, data.y)
-    best = every_size(f, f.sparse_set(max(contenders.ks)))  # the quick walk that folds use
+    best = every_size(f, f.sparse_set(max(contenders.ks)))  # the light path that folds use
     subsets = [Fit(found.support, found.coef, found.intercept) for found in (f.present(best[k]) for k in contenders.ks)]
     few = sorted({*contenders.ks, max(1, ours.k_)})
     tuned = contenders.l1(data.X, data.y, few)

@@ -35,6 +35,15 @@ def as_design(X: MatrixLike, names: Sequence[str] | None = None) -> Design:
     Design
         What objectives read X through.
 
+    Raises
+    ------
+    ValueError
+        Where X is not a matrix of real numbers, has no rows or columns, or is a broken sparse matrix.
+
+    See Also
+    --------
+    GLM : An objective on such a matrix.
+
     Notes
     -----
     Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays that are not aligned (fields

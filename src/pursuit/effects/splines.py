@@ -95,19 +95,19 @@ class ColumnBasis:
         }
 
 
-def column_from_json(held: object) -> ColumnBasis:
+def column_from_json(fields: object) -> ColumnBasis:
     """A feature's columns from JSON values; TypeError says what they must be."""
-    if not isinstance(held, dict):
+    if not isinstance(fields, dict):
         raise TypeError("an object with the knots and matrices of a feature")
-    kind, width = held.get("kind"), held.get("width")
+    kind, width = fields.get("kind"), fields.get("width")
     if kind not in ("linear", "smooth", "increasing", "decreasing"):
         raise TypeError("an object whose kind is linear, smooth, increasing or decreasing")
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
         raise TypeError("an object whose width is a number of columns")
     try:
-        center, scale, low, high = (float(held[name]) for name in ("center", "scale", "low", "high"))
-        knots = np.array(held["knots"], dtype=np.float64)
-        shift, rotation = (np.array(held[name], dtype=np.float64) for name in ("shift", "rotation"))
+        center, scale, low, high = (float(fields[name]) for name in ("center", "scale", "low", "high"))
+        knots = np.array(fields["knots"], dtype=np.float64)
+        shift, rotation = (np.array(fields[name], dtype=np.float64) for name in ("shift", "rotation"))
     except (KeyError, TypeError, ValueError):
         raise TypeError("an object with center, scale, knots, shift, rotation, low and high") from None
     shift, rotation = (NO_MATRIX if part.size == 0 else part for part in (shift, rotation))

@@ -215,6 +215,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
         return self.result_.coef, self.result_.intercept
 
+    @describe
     def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """Keep the chosen columns of X.
 
@@ -227,6 +228,10 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         -------
         array, data frame or sparse matrix, shape (n, k)
             The chosen columns.
+
+        {diabetes_example}
+        >>> SparseRegressor(k=3).fit(X, y).transform(X).shape
+        (442, 3)
         """
         get_column_names(X)  # of which no two may be the same
         return super().transform(X)
@@ -237,6 +242,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         mask[self.support_] = True
         return mask
 
+    @describe
     def summary(self) -> Summary:
         """Summarise the model on one page: coefficients, the value of every feature, scores, optimality.
 
@@ -246,6 +252,10 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         -------
         Summary
             To print, or as numbers.
+
+        {diabetes_example}
+        >>> SparseRegressor(k=3).fit(X, y).summary().names
+        ('bmi', 'bp', 's5')
         """
         check_is_fitted(self)
         cached = getattr(self, "_summarised", None)
@@ -338,6 +348,10 @@ class AtMostK(SparseModel):
         {engine}
 
         {fitted}
+
+        {diabetes_example}
+        >>> SparseRegressor(k=3).fit(X, y).support_.tolist()
+        [2, 3, 8]
         """
         self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._set_coefficients(self.result_.x, self.result_.intercept)

@@ -109,6 +109,15 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         {engine}
 
         {fitted}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = SparseRegressorCV(ks=range(8), cv=3).fit(X, y)
+        >>> model.k_ == len(model.support_)
+        True
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(

@@ -147,6 +147,10 @@ class Classification(ClassifierMixin, SparseModel):
         -------
         float
             The accuracy of ``predict(X)``.
+
+        {class_example}
+        >>> bool(model.score(X, y) > 0.95)
+        True
         """
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(accuracy_score(targets, predictions, sample_weight=weights))
@@ -161,6 +165,10 @@ class Classification(ClassifierMixin, SparseModel):
         -------
         array of shape (n,) or (n, classes)
             Positive means ``classes_[1]``; with more than two classes, one column each.
+
+        {class_example}
+        >>> bool(((model.decision_function(X) > 0) == model.predict(X)).all())
+        True
         """
         return self._eta(X, offset)
 
@@ -171,6 +179,10 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {labels}
+
+        {class_example}
+        >>> model.predict(X[:3]).tolist()
+        [0, 0, 0]
         """
         eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
@@ -183,6 +195,10 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {probabilities}
+
+        {class_example}
+        >>> model.predict_proba(X).shape
+        (569, 2)
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
@@ -197,6 +213,10 @@ class Classification(ClassifierMixin, SparseModel):
         {class_rows}
 
         {probabilities}
+
+        {class_example}
+        >>> bool(model.predict_log_proba(X).max() <= 0)
+        True
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.docs import describe_export
 from .._utils.types import Array, ArrayLike, Callback, Columns, FilePath, HasShape, Intercept, MatrixLike
 from ..designs import as_design
-from ..reports.explanation import Explanation, make_explanation
+from ..reports.explanation import Explanation, check_one_row, make_explanation
 from ..reports.model_summary import Summary
 from .inputs import read_chosen
 
@@ -23,9 +23,7 @@ def one_row(row: MatrixLike) -> HasShape:
     table = cast(HasShape, row) if hasattr(row, "columns") or hasattr(row, "tocsr") else np.asarray(row)
     if isinstance(table, np.ndarray) and table.ndim == 1:
         table = table.reshape(1, -1)
-    if len(table.shape) != 2 or table.shape[0] != 1:
-        number = table.shape[0] if len(table.shape) == 2 else f"an array of shape {table.shape}"
-        raise ValueError(f"row must be one row, got {number}; explain them one by one")
+    check_one_row(table.shape[0] if len(table.shape) == 2 else f"an array of shape {table.shape}")
     return table
 
 

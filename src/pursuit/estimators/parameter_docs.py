@@ -108,6 +108,29 @@ array of shape (n, classes)
 -------
 array of shape (n,)
     Labels, as in ``classes_``.""",
+    "class_example": """Examples
+--------
+>>> from sklearn.datasets import load_breast_cancer
+>>> from pursuit import SparseClassifier
+>>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+>>> model = SparseClassifier(k=4).fit(X, y)""",
+    "lda_example": """Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from pursuit import SparseLDA
+>>> X, y = load_iris(return_X_y=True, as_frame=True)
+>>> model = SparseLDA(n_edges=3).fit(X, y)""",
+    "graph_example": """Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from pursuit import SparsePrecision
+>>> X, _ = load_iris(return_X_y=True, as_frame=True)
+>>> model = SparsePrecision(n_edges=3).fit(X)""",
+    "diabetes_example": """Examples
+--------
+>>> from sklearn.datasets import load_diabetes
+>>> from pursuit import SparseRegressor
+>>> X, y = load_diabetes(return_X_y=True, as_frame=True)""",
     "fitted": """Returns
 -------
 estimator

@@ -79,6 +79,10 @@ class Regression(RegressorMixin, SparseModel):
         -------
         array of shape (n,) or (n, q)
             The predictions.
+
+        {diabetes_example}
+        >>> SparseRegressor(k=3).fit(X, y).predict(X).shape
+        (442,)
         """
         return self._loss().predict(self._eta(X, offset))
 
@@ -104,6 +108,10 @@ class Regression(RegressorMixin, SparseModel):
         -------
         float
             R2 of ``predict(X)``.
+
+        {diabetes_example}
+        >>> bool(SparseRegressor(k=3).fit(X, y).score(X, y) > 0.45)
+        True
         """
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(r2_score(targets, predictions, sample_weight=weights))

@@ -88,11 +88,11 @@ def heading(content: Keywords) -> str:
     question = content["question"]
     facts = [("rows", question["rows"]), ("columns", question["columns"]), ("features chosen", question["features"])]
     known = content.get("held_out", {})
-    held = next(iter(known.get("rows", [])), None)
+    model = next(iter(known.get("rows", [])), None)
     if known.get("own") is not None:
         facts.append((f"{known['own'][1]} on held-out rows", f"{known['own'][0]:.3f}"))
-    elif held is not None and held["explained"] is not None:
-        facts.append((f"{content['held_out']['share']} on held-out rows", f"{held['explained']:.3f}"))
+    elif model is not None and model["explained"] is not None:
+        facts.append((f"{content['held_out']['share']} on held-out rows", f"{model['explained']:.3f}"))
     elif content["in_sample"] is not None:
         facts.append((f"{content['in_sample'][0]} on these rows", f"{content['in_sample'][1]:.3f}"))
     if content.get("certificate", {}).get("status") == "proved":

@@ -79,6 +79,12 @@ def bootstrap_intervals(
     Intervals
         The percentiles, and how often each feature was selected.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong, or where a class is so rare that resamples miss it; the message says what would be
+        right.
+
     See Also
     --------
     split_intervals : Valid given the selection.

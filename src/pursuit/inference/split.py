@@ -74,6 +74,12 @@ def split_intervals(
     Intervals
         An interval and a p-value per selected feature.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong, or where the rows that are left cannot estimate the selected coefficients; the
+        message says what would be right.
+
     See Also
     --------
     bootstrap_intervals : How the selection varies.

@@ -34,20 +34,20 @@ UNREADABLE: tuple[type[Exception], ...] = (
 
 def read_npz(path: Path, requested: RequestedColumns) -> Parts:
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
-            keys = held.files
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            keys = arrays.files
             dense = "X" in keys
             if not dense and not set(_CSR) <= set(keys):
                 raise ValueError(f"it holds {format_list(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
             target = requested.target if requested.target is not None else "y"
             if requested.target is not None and target not in keys:
                 raise ValueError(f"it has no {requested.role} array {target!r}{suggestion_clause(target, keys)}")
-            y = held[target] if target in keys else None
-            X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
+            y = arrays[target] if target in keys else None
+            X = arrays["X"] if dense else _sparse({key: arrays[key] for key in (*_CSR, "format") if key in keys})
             called = requested.names or "feature_names"
             if requested.names is not None and called not in keys:
                 raise ValueError(f"it has no array {called!r} of names{suggestion_clause(called, keys)}")
-            names = [str(name) for name in held[called].ravel()] if called in keys else None
+            names = [str(name) for name in arrays[called].ravel()] if called in keys else None
     except UNREADABLE as error:
         raise ValueError(f"{path} cannot be used: {_sentence(error)}") from error
     if X.ndim != 2:

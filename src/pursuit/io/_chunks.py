@@ -144,11 +144,11 @@ def npz_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
                 raise ValueError(f"it holds {format_list(keys)}, not X or {', '.join(_arrays._CSR)}")
             used = [*(["X"] if dense else _arrays._CSR), *(["format"] if "format" in keys and not dense else [])]
             used += [target, *roles.apart.values(), *(["feature_names"] if "feature_names" in keys else [])]
-            held: dict[str, Any] = {key: _unpack(packed, key, room) for key in dict.fromkeys(used)}
+            arrays: dict[str, Any] = {key: _unpack(packed, key, room) for key in dict.fromkeys(used)}
         X = (
-            held["X"]
+            arrays["X"]
             if dense
-            else _arrays._sparse({key: held[key] for key in (*_arrays._CSR, "format") if key in held})
+            else _arrays._sparse({key: arrays[key] for key in (*_arrays._CSR, "format") if key in arrays})
         )
     except _arrays.UNREADABLE as error:
         if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:  # where it is unpacked to, and not the file
@@ -156,12 +156,12 @@ def npz_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
         raise ValueError(f"{path} cannot be used: {_arrays._sentence(error)}") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X in {path} must be a matrix of numbers, not {X.dtype} of shape {X.shape}")
-    apart = {role: held[name] for role, name in {"target": target, **roles.apart}.items()}
+    apart = {role: arrays[name] for role, name in {"target": target, **roles.apart}.items()}
     for role, values in apart.items():
         several = role == "target" and values.ndim == 2 and values.shape[1] > 0 and values.dtype.kind in "fiub"
         if values.shape != (X.shape[0],) and not (several and len(values) == X.shape[0]):
             raise ValueError(f"the {role} in {path} has shape {values.shape}, but there are {X.shape[0]} rows")
-    names = [str(name) for name in held["feature_names"].ravel()] if "feature_names" in held else None
+    names = [str(name) for name in arrays["feature_names"].ravel()] if "feature_names" in arrays else None
     if names is not None and len(names) != X.shape[1]:
         raise ValueError(f"{path} has {len(names)} feature_names for {X.shape[1]} columns")
     refuse_duplicates(names or (), str(path))

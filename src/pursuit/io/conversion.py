@@ -64,6 +64,13 @@ def convert(
     Path
         The folder.
 
+    Raises
+    ------
+    FileNotFoundError, FileExistsError
+        Where there is no such file, or where ``out`` is there already.
+    ValueError
+        Where the file cannot be read as a table of numbers and a target; the message names the file.
+
     See Also
     --------
     open_data : Reads it.
@@ -86,11 +93,11 @@ def convert(
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     with written(out) as folder:
-        names, total, walk = _OPENERS[kind](path, roles, folder / UNPACK_FOLDER)
+        names, total, pieces = _OPENERS[kind](path, roles, folder / UNPACK_FOLDER)
         writer, labels = Writer(folder, dtype), Labels(path)
         with progress_callback(callback, "MB" if kind in ("csv", "libsvm") else "rows", total) as tell:
             unit = 10**6 if kind in ("csv", "libsvm") else 1
-            for piece in walk:
+            for piece in pieces:
                 _add(writer, labels, path, names, piece)
                 tell(piece.done // unit, max(1, total // unit))
         if not writer.seen:

@@ -67,6 +67,13 @@ def save_model(
     Path
         The file.
 
+    Raises
+    ------
+    ValueError
+        Where the estimator is not fitted, or its loss is not registered.
+    TypeError
+        Where the estimator is of a kind that model files do not hold.
+
     See Also
     --------
     load_model : Reads it.
@@ -80,10 +87,10 @@ def save_model(
     >>> bool(np.allclose(pursuit.load_model(file).predict(X), X[:, 4]))
     True
     """
-    held = _describe(estimator, feature_names, offset)
-    _model(held)  # what cannot be read back is not written
+    fields = _describe(estimator, feature_names, offset)
+    _model(fields)  # what cannot be read back is not written
     path = Path(path)
-    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in fields.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     write_text(path, text)
     return path
@@ -120,7 +127,7 @@ def _describe(
         coef = np.concatenate([effect.coef for effect in effects]) if effects else coef[:0]
     classes = getattr(estimator, "classes_", None)
     name, parameters = _loss(estimator)
-    held = {
+    fields = {
         "format": FORMAT,
         # a reader that knows no offset, no preparation or no effects would predict without
         "version": 4 if effects is not None else 3 if preparer is not None else 1 if offset is None else 2,
@@ -142,18 +149,18 @@ def _describe(
         "solver": str(result.solver),
     }
     if offset is not None:
-        held["offset"] = str(offset)
+        fields["offset"] = str(offset)
     if effects is not None:
-        held["effects"] = [effect.basis.to_json() for effect in effects]
+        fields["effects"] = [effect.basis.to_json() for effect in effects]
     if preparer is not None:
         if names is None:
             names = preparer.get_feature_names_out()
-            held["feature_names"] = [str(name) for name in names]
+            fields["feature_names"] = [str(name) for name in names]
         selected = {str(names[j]) for j in support.tolist()}
-        held["preparation"] = preparation_of(preparer, _input_names(preparer), selected).to_json()
+        fields["preparation"] = preparation_of(preparer, _input_names(preparer), selected).to_json()
     if card:
-        held["card"] = _card(estimator, whole)
-    return held
+        fields["card"] = _card(estimator, whole)
+    return fields
 
 
 def _is_table_pipeline(estimator: "BaseEstimator") -> bool:
@@ -299,7 +306,7 @@ def load_model(path: str | Path) -> Model:
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a pursuit model")
     try:
-        held = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        fields = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a pursuit model: it is not text") from error
     except json.JSONDecodeError as error:
@@ -307,7 +314,7 @@ def load_model(path: str | Path) -> Model:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a pursuit model: {error}") from error
     try:
-        return _model(held)
+        return _model(fields)
     except ValueError as error:
         raise ValueError(f"{path} is not a pursuit model that can be used: {error}") from error
 
@@ -325,29 +332,29 @@ def _loss(estimator: "BaseEstimator") -> tuple[str, dict[str, float]]:
     return loss.name, {name: float(getattr(loss, name)) for name in names}
 
 
-def _model(held: JSONValue) -> Model:
-    if not isinstance(held, dict) or held.get("format") != FORMAT:
+def _model(fields: JSONValue) -> Model:
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
-    version = _field(held, "version", read_integer)
+    version = _field(fields, "version", read_integer)
     if version > VERSION:
         raise ValueError(f"its version is {version}, and this pursuit reads up to {VERSION}; a newer pursuit can")
-    kind = _field(held, "kind", read_string)
+    kind = _field(fields, "kind", read_string)
     if kind not in ("regressor", "classifier"):
         raise ValueError(f"kind is {kind!r}, not regressor or classifier")
-    loss = _field(held, "loss", _loss_entry)
+    loss = _field(fields, "loss", _loss_entry)
     if (kind == "classifier") != (loss.targets == "binary"):
         raise ValueError(f"the {loss.name} loss is not one of a {kind}")
-    p = _field(held, "n_features", read_integer)
-    support = _field(held, "support", list_of(read_integer))
+    p = _field(fields, "n_features", read_integer)
+    support = _field(fields, "support", list_of(read_integer))
     if any(a >= b for a, b in pairwise(support)) or (support and support[-1] >= p):
         raise ValueError(f"support is not a rising list of columns below {p}")
-    intercept = _field(held, "intercept", number_or(list_of(read_number)))
+    intercept = _field(fields, "intercept", number_or(list_of(read_number)))
     if intercept == []:
         raise ValueError("intercept must be a number, or a list with one number per output")
     outputs = len(intercept) if isinstance(intercept, list) else 0  # 0: one output, without an axis of its own
     entry: Callable[[object], list[float] | float] = list_of(read_number) if outputs else read_number
-    coef = _field(held, "coef", list_of(entry))
-    effects = _field(held, "effects", list_of(column_from_json)) if "effects" in held else None
+    coef = _field(fields, "coef", list_of(entry))
+    effects = _field(fields, "effects", list_of(column_from_json)) if "effects" in fields else None
     if effects is not None and len(effects) != len(support):
         raise ValueError(f"effects has {len(effects)} entries for {len(support)} features")
     columns = len(support) if effects is None else sum(effect.width for effect in effects)
@@ -355,37 +362,37 @@ def _model(held: JSONValue) -> Model:
         raise ValueError(f"coef has {len(coef)} entries for {columns} columns")
     if any(isinstance(row, list) and len(row) != outputs for row in coef):
         raise ValueError(f"coef must have {outputs} numbers per column, as intercept has")
-    names = _field(held, "feature_names", optional(list_of(read_string)))
+    names = _field(fields, "feature_names", optional(list_of(read_string)))
     if names is not None and (len(names) != p or len(set(names)) != p):
         raise ValueError(f"feature_names must be {p} different names")
     return Model(
         kind=kind,
         loss=loss,
-        k=_field(held, "k", read_integer),
-        l2=_field(held, "l2", read_number),
-        standardize=_field(held, "standardize", read_flag),
+        k=_field(fields, "k", read_integer),
+        l2=_field(fields, "l2", read_number),
+        standardize=_field(fields, "standardize", read_flag),
         n_features=p,
         feature_names=None if names is None else tuple(names),
         support=_frozen(support, np.int64),
         coef=_frozen(coef, np.float64).reshape(columns, *([outputs] if outputs else [])),
         intercept=_frozen(intercept, np.float64) if isinstance(intercept, list) else intercept,
-        classes=_classes(kind, held.get("classes"), outputs),
-        value=_field(held, "value", read_number),
-        status=_field(held, "status", read_string),
-        reason=_field(held, "reason", read_string),
-        optimality=_field(held, "optimality", optional(read_string)),
-        solver=_field(held, "solver", read_string),
-        offset=_field(held, "offset", read_string) if "offset" in held else None,
+        classes=_classes(kind, fields.get("classes"), outputs),
+        value=_field(fields, "value", read_number),
+        status=_field(fields, "status", read_string),
+        reason=_field(fields, "reason", read_string),
+        optimality=_field(fields, "optimality", optional(read_string)),
+        solver=_field(fields, "solver", read_string),
+        offset=_field(fields, "offset", read_string) if "offset" in fields else None,
         effects=None if effects is None else tuple(effects),
-        preparation=_read_preparation(held, names, support),
-        card=_read_card(held.get("card")),
+        preparation=_read_preparation(fields, names, support),
+        card=_read_card(fields.get("card")),
     )
 
 
-def _read_preparation(held: JSON, names: Sequence[str] | None, support: list[int]) -> Preparation | None:
-    if "preparation" not in held:
+def _read_preparation(fields: JSON, names: Sequence[str] | None, support: list[int]) -> Preparation | None:
+    if "preparation" not in fields:
         return None
-    found = _field(held, "preparation", read_preparation)
+    found = _field(fields, "preparation", read_preparation)
     given = {feature for features in found.features for feature in features}
     absent = [j for j in support if names is None or names[j] not in given]
     if absent:
@@ -393,8 +400,8 @@ def _read_preparation(held: JSON, names: Sequence[str] | None, support: list[int
     return found
 
 
-def _read_card(held: JSONValue) -> JSON:
-    return held if isinstance(held, dict) else {}
+def _read_card(fields: JSONValue) -> JSON:
+    return fields if isinstance(fields, dict) else {}
 
 
 def _frozen(values: Sequence[list[float] | float], dtype: DTypeLike) -> Array:
@@ -420,11 +427,11 @@ def _classes(kind: str, labels: JSONValue, outputs: int) -> Array | None:
     return np.array(labels)
 
 
-def _field(held: JSON, name: str, read: Callable[[object], T]) -> T:
-    if name not in held:
+def _field(fields: JSON, name: str, read: Callable[[object], T]) -> T:
+    if name not in fields:
         raise ValueError(f"{name} is missing")
     try:
-        return read(held[name])
+        return read(fields[name])
     except TypeError as error:
         raise ValueError(f"{name} must be {error}") from None
 
@@ -433,7 +440,7 @@ def _loss_entry(value: object) -> Loss:
     if not isinstance(value, dict) or not isinstance(value.get("parameters"), dict):
         raise TypeError("an object with a name and parameters")
     kind = type(as_loss(read_string(value.get("name"))))
-    parameters = {name: read_number(held) for name, held in value["parameters"].items()}
+    parameters = {name: read_number(number) for name, number in value["parameters"].items()}
     try:
         return kind(**parameters)
     except TypeError:

@@ -17,7 +17,7 @@ from pursuit.io.sklearn_model import sklearn_model
 from pursuit.io.sql import sql_expression
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
-from pursuit.reports.explanation import Explanation, explain_contributions, make_explanation
+from pursuit.reports.explanation import Explanation, check_one_row, explain_contributions, make_explanation
 from pursuit.tables.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ class Model:
         """
         on_support = self._gather(row)
         on_support = on_support.toarray() if hasattr(on_support, "toarray") else np.asarray(on_support)
-        if len(on_support) != 1:
-            raise ValueError(f"row must be one row, got {len(on_support)}; explain them one by one")
+        check_one_row(len(on_support))
         prediction = np.ravel(self.predict(row, offset))
         outputs = () if self.classes is None else tuple(map(str, self.classes))
         shown = prediction[0] if len(prediction) == 1 else None

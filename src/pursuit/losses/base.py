@@ -262,6 +262,10 @@ def list_losses() -> dict[str, str]:
     dict of str to str
         One line about each, by name.
 
+    See Also
+    --------
+    list_solvers : The same for solvers.
+
     Examples
     --------
     >>> import pursuit

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 DENSE_SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 # Newton steps of a refit, and products with its columns where there is no Hessian
 EXPECTED_NEWTON_STEPS, EXPECTED_PRODUCTS = 5, 100
-MEAN_OVER_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
+MIN_MEAN_TO_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
 
 
 class GLM(GLMCurvature):
@@ -212,7 +212,7 @@ class GLM(GLMCurvature):
         if self.gram is None or not self.fit_intercept or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES:
             return False
         squares = self.curvatures(self.null, np.arange(0, self.dim, self.outputs)) - self.ridge
-        return bool((self.data.moments().mean ** 2 > MEAN_OVER_SPREAD**2 * squares)[squares > 0].any())
+        return bool((self.data.moments().mean ** 2 > MIN_MEAN_TO_SPREAD**2 * squares)[squares > 0].any())
 
     def combinations(self, support: Columns, cols: Columns) -> Flags:
         return exact_combinations(self, support, cols)

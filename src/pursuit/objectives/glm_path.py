@@ -36,8 +36,8 @@ from .working_set import On, first_columns, on_working_set
 if TYPE_CHECKING:
     from .glm import GLM
 
-WORTH_IT = 3  # columns there are, as a multiple of a working set's, from which on there is one
-KEPT = 0.5  # share of X that the kernel may keep of its own
+MIN_COLUMN_RATIO = 3  # columns there are, as a multiple of a working set's, from which on there is one
+MAX_STATE_SHARE = 0.5  # share of X that the kernel may keep of its own
 
 
 def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
@@ -56,7 +56,7 @@ def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | Non
 def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     assert f.gram is not None
     gram, null, (n, p) = f.gram, f.null, f.data.shape
-    if (constraint.k + 1) * p > max(MIN_STATE_SIZE, KEPT * f.work):
+    if (constraint.k + 1) * p > max(MIN_STATE_SIZE, MAX_STATE_SHARE * f.work):
         return None
     cheap = p <= MAX_THOROUGH_COLUMNS and f.work * p <= MAX_GRAM_WORK  # enough for a search at every size
     cheap = cheap and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
@@ -76,7 +76,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
         return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
     cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(search_kernel.MAX_SMALL_ENTRIES // n))
     if (
-        f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
+        f.data.near and MIN_COLUMN_RATIO * len(cols) <= p and not claims and gram.products is None
     ):  # claims need all columns at every size
         found = on_working_set(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is not None:

@@ -32,16 +32,16 @@ from ..kernels.search import (
 if TYPE_CHECKING:
     from .glm import GLM
 
-FEW = 5  # columns that the test may leave where the search on a working set counts as settled
-SAME = 1e-9  # relative difference of values that may be rounding
-ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
-SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
-MODEL = 5e8  # multiplications for a model of the loss on a working set, up to which that pays
-TINY = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
-FEW_ROWS = 200
-BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
+MAX_CONTESTED_COLUMNS = 5  # columns that the test may leave where the search on a working set counts as settled
+VALUE_TOLERANCE = 1e-9  # relative difference of values that may be rounding
+RESTARTS_ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
+# entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
+MAX_SEARCHED_PATH_WORK = 1e6
+MAX_SMALL_WORK = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
+MAX_FEW_ROWS = 200  # below so many rows, and with more columns, gradients say little
+SIZES_BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
 BEAM_EFFORT = 4.0  # of restarts after a beam, as a multiple of what went before
-FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
+NO_BEAM = -1  # in place of a beam: exchanges from where the working set ended, and no other start
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
@@ -54,7 +54,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
     if first is not None:
         known, contested = first
         begin = known.points[-1][0]
-        settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS and not _hard(f)
+        settled = 0 <= contested <= MAX_CONTESTED_COLUMNS and plan.all_columns < RESTARTS_ALWAYS and not _hard(f)
         if not plan.all_columns:
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None:
@@ -62,7 +62,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
     if not affordable:
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
     path_work = f.work * constraint.k**3
-    path_first = path_work <= (TINY if settled else SEARCHED_PATH)
+    path_first = path_work <= (MAX_SMALL_WORK if settled else MAX_SEARCHED_PATH_WORK)
     if path_first:
         at = _path_point(f, constraint, plan)
         if at is not None and (known is None or at.points[-1][-1] < known.points[-1][-1]):
@@ -71,16 +71,22 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
             return replace(known, trouble=at.trouble)
     n, p = f.data.shape
     beam = BEAM_WIDTH if not f.data.full or (p > n and not settled) else 0
-    if settled and (p > n or f.work * constraint.k > TINY):
-        beam = FROM_START
+    if settled and (p > n or f.work * constraint.k > MAX_SMALL_WORK):
+        beam = NO_BEAM
     if beam > 0:
         plan = plan._replace(effort=max(plan.effort, BEAM_EFFORT))
     found = _better(f, known, _on_all_columns(f, constraint, begin, plan, beam))
-    if found is None or found.n_unchecked <= 0 or found.trouble is not None or path_first or path_work > SEARCHED_PATH:
+    if (
+        found is None
+        or found.n_unchecked <= 0
+        or found.trouble is not None
+        or path_first
+        or path_work > MAX_SEARCHED_PATH_WORK
+    ):
         return found
     at = _path_point(f, constraint, plan)  # it was not as settled as it seemed
     value = found.points[-1][-1]
-    if at is None or at.trouble is not None or at.points[-1][-1] >= value - SAME * f.scale(value):
+    if at is None or at.trouble is not None or at.points[-1][-1] >= value - VALUE_TOLERANCE * f.scale(value):
         return found
     return _better(f, at, _on_all_columns(f, constraint, at.points[-1][0], plan, beam))
 
@@ -90,18 +96,18 @@ def _better(f: "GLM", known: SearchSolution | None, found: SearchSolution | None
     if found is None or known is None:
         return found or known
     before, after = known.points[-1][-1], found.points[-1][-1]
-    return found if after <= before + SAME * f.scale(before) else known
+    return found if after <= before + VALUE_TOLERANCE * f.scale(before) else known
 
 
 def _hard(f: "GLM") -> bool:
     """Whether many supports explain so few rows: then the test says little."""
     n, p = f.data.shape
-    return bool(p > n and n < FEW_ROWS)
+    return bool(p > n and n < MAX_FEW_ROWS)
 
 
 def _path_point(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolution | None:
     """The point of this size on a path with a search at every size."""
-    longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
+    longer = constraint.with_budget(min(constraint.k + SIZES_BEYOND, len(constraint.allowed)))
     found = f.quick_path(longer, PathPlan(True, plan.seed, plan.should_stop, None, (constraint.k,)))
     known = {} if found is None else found.by_size()
     if found is None or not known:

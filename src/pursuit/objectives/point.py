@@ -62,6 +62,10 @@ class Point:
         A lower bound over the point's own support; -inf: none is known; None: the value, if this is a minimiser without
         a note.
 
+    See Also
+    --------
+    Result : What users get: the best point in their own units.
+
     Notes
     -----
     ``owner`` refers weakly to the objective; it is not pickled, and ``dataclasses.replace`` forgets it.

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .glm import GLM
 
 NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
-COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
-LOOKED_AT = 8  # sizes whose gradients are looked at
-BLOCK = 1 << 13  # columns whose gains are computed at a time, so that they stay in the processor's cache
+MIN_GAIN_SHARE = 0.7  # share of the gain of the next size from which on a column is looked at
+SAMPLED_SIZES = 8  # sizes whose gradients are looked at
+COLUMNS_AT_A_TIME = 1 << 13  # columns whose gains are computed at a time, so that they stay in the processor's cache
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
@@ -60,16 +60,16 @@ def _missed(f: "GLM", constraint: AtMost, points: list[PathPoint], cols: Columns
     values = np.array([at.value for at in points])
     gained = np.maximum(values[:-1] - values[1:], 0.0) if len(values) > 1 else np.full(1, values[0])
     gained = np.append(gained, gained[-1])
-    looked = np.unique(np.linspace(0, len(points) - 1, min(LOOKED_AT, len(points))).round().astype(np.int64))
+    looked = np.unique(np.linspace(0, len(points) - 1, min(SAMPLED_SIZES, len(points))).round().astype(np.int64))
     slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
     if np.isfinite(f.loss.smoothness):  # as in the Hessian: where phi'' is next to nothing, the bound on it
         weights = np.where(weights > FLAT * f.loss.smoothness, weights, f.loss.smoothness)
     wanted, least = np.empty(len(h)), np.maximum(gained[looked], 1e-300)[:, None]
-    for low in range(0, len(h), BLOCK):
-        some = slice(low, low + BLOCK)
+    for low in range(0, len(h), COLUMNS_AT_A_TIME):
+        some = slice(low, low + COLUMNS_AT_A_TIME)
         gain = slope[:, some] ** 2 / (2 * np.maximum(np.outer(weights, h[some]), 1e-300))
         wanted[some] = (gain / least).max(axis=0)
     wanted[cols] = 0.0
     wanted[constraint.exclude] = 0.0
     new = _core.top_k(wanted, min(most, f.dim))
-    return new[wanted[new] > COMES_NEAR]
+    return new[wanted[new] > MIN_GAIN_SHARE]

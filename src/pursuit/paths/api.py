@@ -95,6 +95,11 @@ def path(
     Path
         A Result per size, smallest first.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+
     See Also
     --------
     solve : One size.
@@ -130,20 +135,20 @@ def path(
     claims = getattr(method, "effort", None) != "fast"
     deadline = None if time_limit is None else began + time_limit
     with progress_callback(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
-        walk = PathSearch(f, constraint, improve, first, None if callback is None else tell, sizes)
+        search = PathSearch(f, constraint, improve, first, None if callback is None else tell, sizes)
         if checkpoint is None:
-            status, reason = _run(walk, seed, time_limit, claims)
+            status, reason = _run(search, seed, time_limit, claims)
         else:
             problem = partial(
                 Problem.of, f, constraint, name, method, kind="path", sizes=sizes, tol=tol, max_iter=max_iter
             )
-            with PathCheckpoint(walk, solver_results, checkpoint, problem) as kept:
-                status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit, claims)
+            with PathCheckpoint(search, solver_results, checkpoint, problem) as kept:
+                status, reason = kept.end or _run(search, None if kept.begun else seed, time_limit, claims)
                 if kept.end is None:
                     kept.ended(status, reason)
-        wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
+        wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in search.best]
         results = tuple(
-            _result(f, constraint.with_budget(k), walk.best[k], name, solver_results.get(k)) for k in wanted
+            _result(f, constraint.with_budget(k), search.best[k], name, solver_results.get(k)) for k in wanted
         )
     if sparse_set.is_bounded:
         results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
@@ -159,17 +164,17 @@ def path(
     )
 
 
-def _run(walk: PathSearch, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
-    """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
+def _run(search: PathSearch, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
+    """Search to the end, or as far as the limits allow; return how it ended, in a token and a sentence."""
     try:
-        if walk.go(seed, thorough=claims):
+        if search.go(seed, thorough=claims):
             return "converged", "no size improves from its neighbours"
-        return "interrupted", f"stopped by the callback at size {max(walk.best)}"
+        return "interrupted", f"stopped by the callback at size {max(search.best)}"
     except TimeUpError:
         limit = "" if time_limit is None else f" of {time_limit:g} s"
-        return "time_limit", f"the time limit{limit} was reached after size {max(walk.best, default=0)}"
+        return "time_limit", f"the time limit{limit} was reached after size {max(search.best, default=0)}"
     except KeyboardInterrupt:
-        return "interrupted", f"interrupted by the user after size {max(walk.best, default=0)}"
+        return "interrupted", f"interrupted by the user after size {max(search.best, default=0)}"
 
 
 def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, solver_results: dict[int, Result]) -> Improve:

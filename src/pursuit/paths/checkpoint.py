@@ -1,6 +1,6 @@
 """A path in a checkpoint: the best point of every size so far, and which supports were improved from.
 
-That is all that the next stage of a walk depends on, so that a walk which is taken up again ends where it would have.
+The next stage of a search depends on nothing else, so that a search that is resumed ends where it would have.
 Where a kernel finds all sizes in one call there is nothing between the beginning and the end.
 """
 
@@ -33,25 +33,25 @@ RESULT_FIELDS = (
 
 
 class PathCheckpoint:
-    """A walk that is written down after each stage, and ``solver_results`` (what a solver fields of each size) with it.
+    """A search that is stored after each stage, and ``solver_results`` (fields of a solver's results, by size).
 
     ``end`` is how it had ended (status, reason) where the file is of one that had, else None; ``begun``: the file has
     sizes. What is written is as it was after a whole stage.
     """
 
     def __init__(
-        self, walk: PathSearch, solver_results: dict[int, Result], path: FilePath, problem: Callable[[], Problem]
+        self, search: PathSearch, solver_results: dict[int, Result], path: FilePath, problem: Callable[[], Problem]
     ) -> None:
-        self.walk, self.solver_results = walk, solver_results
+        self.search, self.solver_results = search, solver_results
         self.checkpoint = Checkpoint(path, problem)
         self.end: tuple[str, str] | None = None
         if self.checkpoint.contents is not None:
             with self.checkpoint.reading():
                 self._read(self.checkpoint.contents, self.checkpoint.arrays)
-            self.checkpoint.check_values(walk.f, [walk.best[k] for k in sorted(walk.best)])
-        self.begun = bool(walk.best)
-        self.stage = dict(walk.best), set(walk.seen), dict(solver_results)
-        walk.on_stage = self._after_stage
+            self.checkpoint.check_values(search.f, [search.best[k] for k in sorted(search.best)])
+        self.begun = bool(search.best)
+        self.stage = dict(search.best), set(search.seen), dict(solver_results)
+        search.on_stage = self._after_stage
 
     def __enter__(self) -> Self:
         return self
@@ -60,11 +60,11 @@ class PathCheckpoint:
         self.checkpoint.close()
 
     def _read(self, contents: Keywords, arrays: Keywords) -> None:
-        f, constraint, many = self.walk.f, self.walk.constraint, len(contents["sizes"])
+        f, constraint, many = self.search.f, self.search.constraint, len(contents["sizes"])
         points = unpack_points(f, contents["points"], arrays)
-        self.walk.best.update(zip(contents["sizes"], points[:many], strict=True))
+        self.search.best.update(zip(contents["sizes"], points[:many], strict=True))
         pieces = np.split(arrays["seen"], np.cumsum(arrays["seen_lengths"]))[:-1]
-        self.walk.seen.update((size, piece.tobytes()) for size, piece in zip(contents["seen"], pieces, strict=True))
+        self.search.seen.update((size, piece.tobytes()) for size, piece in zip(contents["seen"], pieces, strict=True))
         for fields, point in zip(contents["said"], points[many:], strict=True):
             own = constraint.with_budget(fields["k"])
             self.solver_results[fields["k"]] = Result(
@@ -76,14 +76,14 @@ class PathCheckpoint:
     def _after_stage(self) -> None:
         if late():  # a solver may have been stopped in it
             return
-        self.stage = dict(self.walk.best), set(self.walk.seen), dict(self.solver_results)
+        self.stage = dict(self.search.best), set(self.search.seen), dict(self.solver_results)
         if self.checkpoint.due:
             self._write(None)
 
     def ended(self, status: str, reason: str) -> None:
-        """Write how the walk ended, or where it was after its last whole stage."""
+        """Write how the search ended, or where it was after its last whole stage."""
         if status == FINISHED:
-            self.stage = self.walk.best, self.walk.seen, self.solver_results
+            self.stage = self.search.best, self.search.seen, self.solver_results
         self._write((status, reason))
 
     def _write(self, end: tuple[str, str] | None) -> None:

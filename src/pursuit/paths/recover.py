@@ -90,6 +90,11 @@ def recover(
     Result
         Its ``x`` and ``coef`` are complex when A or y is. For several sizes a :class:`Path`.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong, or where an operator's ``rmatvec`` is missing or not the adjoint of its ``matvec``.
+
     See Also
     --------
     solve : For any objective.

@@ -129,6 +129,15 @@ class Path(Sequence[Result]):
         ------
         KeyError
             Where the path does not have it.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> path = pursuit.path(f, [1, 2, 3])
+        >>> path.at(2).support.tolist()
+        [3, 7]
         """
         k = check_count(k, "k")
         if k not in self.sizes:
@@ -154,6 +163,15 @@ class Path(Sequence[Result]):
         ------
         ValueError
             Where no size reaches it, or where not exactly one of the two is given.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> path = pursuit.path(f, [1, 2, 3])
+        >>> len(path.smallest(score=0.9).support)
+        2
         """
         if (score is None) == (value is None):
             raise ValueError("give score (the higher the better) or value (the lower the better)")
@@ -185,6 +203,15 @@ class Path(Sequence[Result]):
         -------
         Result
             The best by that price.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> path = pursuit.path(f, [1, 2, 3])
+        >>> len(path.penalised(0.1).support)
+        2
         """
         lam = check_number(lam, "lam")
         self._need_sizes()
@@ -216,6 +243,15 @@ class Path(Sequence[Result]):
         -------
         Certificates
             One per size. Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7] + rng.standard_normal(100))
+        >>> pursuit.path(f, [1, 2]).certify(f, time_limit=10).proved
+        (1, 2)
         """
         return certify_path(self, objective, time_limit, gap, progress)
 
@@ -226,6 +262,15 @@ class Path(Sequence[Result]):
         -------
         pandas.DataFrame
             A row per size, with its value, what it explains, and its columns.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> path = pursuit.path(f, [1, 2, 3])
+        >>> path.to_frame().shape
+        (3, 5)
         """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
@@ -257,6 +302,15 @@ class Path(Sequence[Result]):
         -------
         PathDisplay
             The picture; of graphs an EdgePathDisplay.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> path = pursuit.path(f, [1, 2, 3])
+        >>> path.plot()
+        PathDisplay()
         """
         plots = import_module("pursuit.plots")
         graphs = len(self) > 0 and np.ndim(self.results[0].support) == 2

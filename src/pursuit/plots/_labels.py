@@ -10,11 +10,12 @@ import numpy as np
 
 from pursuit._utils.types import Columns, Flags, Matrix, Vector
 
-ROUNDS = 4
+N_ROUNDS = 4
 SIDES = np.array([(1, 0), (-1, 0), (0, -1), (0, 1), (0.8, -0.8), (-0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)])
-REACHES = (1.0, 2.6)  # times the distance from the node
-PREFER = np.r_[0.0, 0.02, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09]  # sides, where nothing else decides: shares of a name
-FARTHER = 0.25
+LABEL_DISTANCES = (1.0, 2.6)  # times the distance from the node
+# of the sides, where nothing else decides: shares of a name
+SIDE_PENALTIES = np.r_[0.0, 0.02, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09]
+DISTANCE_PENALTY = 0.25
 ON_NAME, ON_NODE, ON_EDGE, OUTSIDE = 4.0, 3.0, 0.25, 6.0  # what covering costs
 
 
@@ -32,8 +33,8 @@ def label_places(
     at: Matrix, radius: Vector, sizes: Matrix, segments: Matrix, page: tuple[float, float], wanted: Flags
 ) -> Matrix:
     """Centres of the names: ``at`` and ``radius`` of all nodes, ``segments`` (edges, 2, 2), the page from (0, 0)."""
-    offsets = np.concatenate([SIDES * reach for reach in REACHES])
-    taste = np.concatenate([PREFER + FARTHER * (reach > 1) for reach in REACHES])
+    offsets = np.concatenate([SIDES * reach for reach in LABEL_DISTANCES])
+    taste = np.concatenate([SIDE_PENALTIES + DISTANCE_PENALTY * (reach > 1) for reach in LABEL_DISTANCES])
     centres = at[:, None] + offsets * (radius + 2.0)[:, None, None] + np.sign(offsets) * sizes[:, None] / 2
     area = sizes.prod(axis=1)
     fixed = taste * area[:, None]
@@ -46,7 +47,7 @@ def label_places(
         fixed[i] += OUTSIDE * off.sum(axis=1) * sizes[i, 1]
     chosen = fixed.argmin(axis=1)
     order = np.flatnonzero(wanted)[np.argsort(-fixed.min(axis=1)[wanted], kind="stable")]
-    for _ in range(ROUNDS):
+    for _ in range(N_ROUNDS):
         if not _take_turns(order, centres, sizes, fixed, chosen):
             break
     return centres[np.arange(len(at)), chosen]

@@ -45,6 +45,25 @@ def plot_coefficients(
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        Where what is given has no coefficients, or ``names`` are too few.
+
+    See Also
+    --------
+    PathDisplay : The coefficients of every size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import SparseRegressor
+    >>> from pursuit.plots import plot_coefficients
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_coefficients(SparseRegressor(k=3).fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['bmi', 's5', 'bp']
     """
     support, coef, unit = _parts(result_or_estimator, scale)
     what = "coefficient"
@@ -71,28 +90,28 @@ def plot_coefficients(
     return ax
 
 
-def _own_names(held: object, support: Columns) -> list[str]:
+def _own_names(model: object, support: Columns) -> list[str]:
     """What an estimator, a Model or a Result calls the columns of its support."""
-    names = getattr(held, "feature_names_in_", getattr(held, "feature_names", None))
+    names = getattr(model, "feature_names_in_", getattr(model, "feature_names", None))
     if names is not None:
         return [str(names[j]) for j in support]
-    return list(getattr(held, "names", None) or (f"x{j}" for j in support))
+    return list(getattr(model, "names", None) or (f"x{j}" for j in support))
 
 
-def _parts(held: Any, scale: ArrayLike | None) -> tuple[Columns, Array, str]:
+def _parts(model: Any, scale: ArrayLike | None) -> tuple[Columns, Array, str]:
     """Support, coefficients on it and their unit, of an estimator, a Model or a Result."""
-    result = getattr(held, "result_", held)
+    result = getattr(model, "result_", model)
     if not hasattr(result, "support"):
         raise ValueError("result_or_estimator must be a fitted estimator, a Result or a Model")
-    chooses = hasattr(held, "refit_coef_")  # what predicts is not its result_
-    support, coef = (held.support_, held._on_support()[0]) if chooses else (result.support, result.coef)
+    chooses = hasattr(model, "refit_coef_")  # what predicts is not its result_
+    support, coef = (model.support_, model._on_support()[0]) if chooses else (result.support, result.coef)
     support, coef = np.asarray(support), np.asarray(coef)
     if scale is not None:
         by = np.asarray(scale, dtype=np.float64)[support]
         return support, coef * (by if coef.ndim == 1 else by[:, None]), "per standard deviation"
-    if chooses and held.standardize and hasattr(held, "objective_"):  # without the data their scale is not known
-        return support, per_sd(held.objective_, DisplayedModel(support, coef, 0.0)), "per standard deviation"
-    if getattr(held, "standardize", False) and held is not result and not chooses:
-        unit = "per standard deviation" if held.fit_intercept else "per root mean square"
+    if chooses and model.standardize and hasattr(model, "objective_"):  # without the data their scale is not known
+        return support, per_sd(model.objective_, DisplayedModel(support, coef, 0.0)), "per standard deviation"
+    if getattr(model, "standardize", False) and model is not result and not chooses:
+        unit = "per standard deviation" if model.fit_intercept else "per root mean square"
         return support, result.point.coef.reshape(coef.shape), unit  # what was minimised over
     return support, coef, "in the units of X"

@@ -24,6 +24,25 @@ def plot_comparison(comparison: "Comparison", *, axs: "tuple[Axes, Axes] | None"
     -------
     pair of matplotlib Axes
         Of the distances (as shares of the best value) and of the seconds, one row per solver.
+
+    Raises
+    ------
+    ImportError
+        Where matplotlib is missing.
+
+    See Also
+    --------
+    plot_trace : How each run went.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import plot_comparison
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> found = pursuit.compare(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), 2, solvers=["omp", "grahtp"])
+    >>> left, right = plot_comparison(found)
+    >>> right.get_xlabel()
+    'seconds'
     """
     names = list(comparison.results)
     left, right = _two_axes(len(names)) if axs is None else axs

@@ -30,6 +30,20 @@ class CVDisplay(NamedDisplay):
         One standard error to both sides; None for a criterion.
     fold_lines_ : list
         The folds, where they are drawn.
+
+    See Also
+    --------
+    PathDisplay : Coefficients against k.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import SparseRegressorCV
+    >>> from pursuit.plots import CVDisplay
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SparseRegressorCV(ks=range(8), cv=3).fit(X, y)
+    >>> CVDisplay.from_estimator(model).chosen == model.k_
+    True
     """
 
     ks: Columns
@@ -58,6 +72,16 @@ class CVDisplay(NamedDisplay):
         -------
         CVDisplay
             The picture.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressorCV
+        >>> from pursuit.plots import CVDisplay
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = SparseRegressorCV(ks=range(8), cv=3).fit(X, y)
+        >>> CVDisplay.from_estimator(model).ax_.get_ylabel()
+        'held-out R2'
         """
         if hasattr(estimator, "n_edges_") and getattr(estimator, "cv_results_", None) is not None:
             return cls._of_graphs(estimator).plot(ax, **how)
@@ -122,6 +146,16 @@ class CVDisplay(NamedDisplay):
         -------
         CVDisplay
             This display.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressorCV
+        >>> from pursuit.plots import CVDisplay
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = SparseRegressorCV(ks=range(8), cv=3).fit(X, y)
+        >>> len(CVDisplay.from_estimator(model).plot(folds=True).fold_lines_)
+        3
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure

@@ -36,6 +36,20 @@ class EdgeFrequencyDisplay(NamedDisplay):
         The heat map.
     order_ : array of int
         The nodes, as rows and columns show them.
+
+    See Also
+    --------
+    GraphDisplay : One graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.plots import EdgeFrequencyDisplay
+    >>> chain = np.eye(4, k=1) + np.eye(4, k=-1)
+    >>> star = np.zeros((4, 4))
+    >>> star[0, 1:] = star[1:, 0] = 1
+    >>> EdgeFrequencyDisplay.from_graphs([chain, star]).frequencies[0].tolist()
+    [0.0, 1.0, 0.5, 0.5]
     """
 
     frequencies: Matrix
@@ -72,6 +86,16 @@ class EdgeFrequencyDisplay(NamedDisplay):
         -------
         EdgeFrequencyDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit.plots import EdgeFrequencyDisplay
+        >>> chain = np.eye(4, k=1) + np.eye(4, k=-1)
+        >>> star = np.zeros((4, 4))
+        >>> star[0, 1:] = star[1:, 0] = 1
+        >>> EdgeFrequencyDisplay.from_graphs([chain, star], names=list("abcd")).what
+        'share of 2 graphs'
         """
         matrices = [_adjacency(graph, f"graphs[{i}]") for i, graph in enumerate(graphs)]
         if not matrices:
@@ -112,6 +136,16 @@ class EdgeFrequencyDisplay(NamedDisplay):
         -------
         EdgeFrequencyDisplay
             The picture.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import pursuit
+        >>> from pursuit.plots import EdgeFrequencyDisplay
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> found = pursuit.stability(pursuit.SparsePrecision(2), X, n_pairs=3, random_state=0)
+        >>> EdgeFrequencyDisplay.from_stability(found, k=2).what
+        'share of half-samples, k = 2'
         """
         pairs = getattr(getattr(found, "names", None), "pairs", None)
         if pairs is None:
@@ -157,6 +191,16 @@ class EdgeFrequencyDisplay(NamedDisplay):
         -------
         EdgeFrequencyDisplay
             This display.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit.plots import EdgeFrequencyDisplay
+        >>> chain = np.eye(4, k=1) + np.eye(4, k=-1)
+        >>> star = np.zeros((4, 4))
+        >>> star[0, 1:] = star[1:, 0] = 1
+        >>> EdgeFrequencyDisplay.from_graphs([chain, star]).plot(order="similar")
+        EdgeFrequencyDisplay()
         """
         check_choice(order, "order", ORDERS)
         from matplotlib.colors import LinearSegmentedColormap

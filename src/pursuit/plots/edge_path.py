@@ -28,6 +28,20 @@ class EdgePathDisplay(PathDisplay):
         One line per edge that some size has.
     explained_ax_ : matplotlib Axes or None
         The axes below; None where one axes was given.
+
+    See Also
+    --------
+    PathDisplay : The same for columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import pursuit
+    >>> from pursuit.plots import EdgePathDisplay
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> path = pursuit.path(pursuit.LogDet(X.cov()), range(1, 6))
+    >>> EdgePathDisplay.from_path(path)
+    EdgePathDisplay()
     """
 
     figure_size: ClassVar[tuple[float, float]] = (8.6, 5.6)  # two names are long
@@ -61,6 +75,16 @@ class EdgePathDisplay(PathDisplay):
         -------
         EdgePathDisplay
             The picture.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import pursuit
+        >>> from pursuit.plots import EdgePathDisplay
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> path = pursuit.path(pursuit.LogDet(X.cov()), range(1, 6))
+        >>> EdgePathDisplay.from_path(path, max_names=3)
+        EdgePathDisplay()
         """
         if not of_graphs(path):
             raise ValueError(

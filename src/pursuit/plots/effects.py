@@ -38,6 +38,10 @@ class EffectDisplay:
         Where a bootstrap was requested: its 5 and 95 percent quantiles at the grid, shape (2, points).
     figure_, axes_ : the figure, and the axes by the name of the feature
 
+    See Also
+    --------
+    plot_coefficients : Of linear models.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -101,6 +105,16 @@ class EffectDisplay:
         -------
         EffectDisplay
             With the figure drawn.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> from pursuit.plots import EffectDisplay
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> len(EffectDisplay.from_estimator(model).axes_)
+        2
         """
         if not hasattr(estimator, "effects_"):
             raise TypeError(f"estimator must be a fitted additive model with effects_, got {type(estimator).__name__}")
@@ -134,13 +148,24 @@ class EffectDisplay:
         display.plot()
         return display
 
-    def plot(self) -> "Axes":
+    def plot(self) -> "Figure":
         """Draw the panels on a new figure.
 
         Returns
         -------
         matplotlib.figure.Figure
             The figure, also kept as ``figure_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> from pursuit.plots import EffectDisplay
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> figure = EffectDisplay.from_estimator(model).plot()
+        >>> len(figure.axes)
+        2
         """
         require_package("matplotlib", "plot", "drawing")
         from matplotlib import pyplot

@@ -48,6 +48,20 @@ class GraphDisplay(NamedDisplay):
         One text per node that is named.
     aside_ : list
         Those without edges.
+
+    See Also
+    --------
+    EdgeFrequencyDisplay : Many graphs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pursuit import SparsePrecision
+    >>> from pursuit.plots import GraphDisplay
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparsePrecision(n_edges=3).fit(X)
+    >>> GraphDisplay.from_estimator(model)
+    GraphDisplay()
     """
 
     partial: Matrix
@@ -74,6 +88,16 @@ class GraphDisplay(NamedDisplay):
         -------
         GraphDisplay
             The picture.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from pursuit import SparsePrecision
+        >>> from pursuit.plots import GraphDisplay
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> model = SparsePrecision(n_edges=3).fit(X)
+        >>> len(GraphDisplay.from_estimator(model).names_)
+        4
         """
         if not hasattr(estimator, "precision_"):
             raise ValueError(f"estimator must be fitted and have a precision_, got {estimator!r}")
@@ -101,6 +125,14 @@ class GraphDisplay(NamedDisplay):
         -------
         GraphDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit.plots import GraphDisplay
+        >>> W = np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+        >>> GraphDisplay.from_precision(W, names=["a", "b", "c"])
+        GraphDisplay()
         """
         W = np.asarray(precision, dtype=np.float64)
         if W.ndim != 2 or len(W) != W.shape[-1] or not len(W) or not (W.diagonal() > 0).all():
@@ -131,6 +163,16 @@ class GraphDisplay(NamedDisplay):
         -------
         GraphDisplay
             This display.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from pursuit import SparsePrecision
+        >>> from pursuit.plots import GraphDisplay
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> model = SparsePrecision(n_edges=3).fit(X)
+        >>> GraphDisplay.from_estimator(model).plot()
+        GraphDisplay()
         """
         adjacent = self.partial != 0
         degree = adjacent.sum(axis=1)

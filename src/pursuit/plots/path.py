@@ -47,6 +47,19 @@ class PathDisplay(NamedDisplay):
         One line per feature that some size has.
     explained_ax_ : matplotlib Axes or None
         The axes below; None where one axes was given.
+
+    See Also
+    --------
+    SupportDisplay : Which columns every size has.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import PathDisplay
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+    >>> PathDisplay.from_path(path)
+    PathDisplay()
     """
 
     along: Along
@@ -83,6 +96,15 @@ class PathDisplay(NamedDisplay):
         -------
         PathDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import PathDisplay
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+        >>> PathDisplay.from_path(path, max_names=2)
+        PathDisplay()
         """
         return cls(along(path, names, scale), path.explained).plot(ax, **how)
 
@@ -104,6 +126,15 @@ class PathDisplay(NamedDisplay):
         -------
         PathDisplay
             What was drawn.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> from pursuit.plots import PathDisplay
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> PathDisplay.from_estimator(SparseRegressor(k=3).fit(X, y))
+        PathDisplay()
         """
         model = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
         if isinstance(model, type) or not hasattr(model, "fit"):
@@ -140,6 +171,15 @@ class PathDisplay(NamedDisplay):
         -------
         PathDisplay
             This display.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import PathDisplay
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+        >>> PathDisplay.from_path(path).plot(max_names=1)
+        PathDisplay()
         """
         self.explained_ax_: Axes | None = None
         self.ax_: Axes

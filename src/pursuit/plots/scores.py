@@ -37,6 +37,22 @@ def plot_scores(
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        Where a line has another length than ``ks``, or ``chosen`` is not one of them.
+
+    See Also
+    --------
+    CVDisplay : What a cross-validation chose from.
+
+    Examples
+    --------
+    >>> from pursuit.plots import plot_scores
+    >>> ax = plot_scores([1, 2, 3], {"held out": [0.3, 0.5, 0.4]}, chosen=2, ylabel="R2")
+    >>> ax.get_ylabel()
+    'R2'
     """
     ks = [int(k) for k in ks]
     for label, values in scores.items():

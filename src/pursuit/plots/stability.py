@@ -35,6 +35,21 @@ class StabilityDisplay(NamedDisplay):
         Kind "path": one line per unit drawn, most often selected first.
     bars_ : matplotlib container or None
         Kind "bars".
+
+    See Also
+    --------
+    EdgeFrequencyDisplay : The same for graphs.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import StabilityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 8))
+    >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+    >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+    >>> StabilityDisplay.from_stability(found)
+    StabilityDisplay()
     """
 
     ks: Columns
@@ -59,6 +74,17 @@ class StabilityDisplay(NamedDisplay):
         -------
         StabilityDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import StabilityDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> StabilityDisplay.from_stability(found, kind="path").ax_.get_ylabel()
+        'share of half-samples that select it'
         """
         if not hasattr(found, "most_often"):
             raise ValueError(f"found must be a pursuit.Stability, got {type(found).__name__}")
@@ -90,6 +116,17 @@ class StabilityDisplay(NamedDisplay):
         -------
         StabilityDisplay
             This display.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import StabilityDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> StabilityDisplay.from_stability(found).plot(kind="bars")
+        StabilityDisplay()
         """
         check_choice(kind, "kind", KINDS)
         self.ax_ = axes(ax)

@@ -31,6 +31,24 @@ def plot_subsets(table: "DataFrame", criterion: str = "bic", ax: "Axes | None" =
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where the table is not one of best_subsets, or holds no subsets.
+
+    See Also
+    --------
+    PathDisplay : The coefficients of every size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import best_subsets
+    >>> from pursuit.plots import plot_subsets
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> plot_subsets(best_subsets(X, y, 5), "cp").get_ylabel()
+    "Mallows' Cp"
     """
     if not hasattr(table, "criterion"):
         raise TypeError(f"table must be a table of pursuit.best_subsets, got {type(table).__name__}")

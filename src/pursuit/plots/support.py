@@ -31,6 +31,19 @@ class SupportDisplay(NamedDisplay):
         One row per feature, in the order in which they enter.
     rows_ : array of int
         The features of the rows, as positions in ``along.columns``.
+
+    See Also
+    --------
+    PathDisplay : The coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import SupportDisplay
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+    >>> SupportDisplay.from_path(path)
+    SupportDisplay()
     """
 
     along: Along
@@ -64,6 +77,15 @@ class SupportDisplay(NamedDisplay):
         -------
         SupportDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import SupportDisplay
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+        >>> SupportDisplay.from_path(path).ax_.get_xlabel()
+        'k, at most so many features'
         """
         return cls(along(path, names, scale)).plot(ax, **how)
 
@@ -85,6 +107,15 @@ class SupportDisplay(NamedDisplay):
         -------
         SupportDisplay
             This display.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> from pursuit.plots import SupportDisplay
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> path = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2, 3])
+        >>> SupportDisplay.from_path(path).plot()
+        SupportDisplay()
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLOURS = {"certified": UP, "refuted": DOWN, "open": GREY}
-SPAN = 1e4  # loads beyond it, or below its inverse, are drawn at the edge
+MAX_LOAD = 1e4  # loads beyond it, or below its inverse, are drawn at the edge
 
 
 def plot_theorems(table: "DataFrame", ax: "Axes | None" = None) -> "Axes":
@@ -30,6 +30,23 @@ def plot_theorems(table: "DataFrame", ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where the table is not one of theorems, or holds no condition.
+
+    See Also
+    --------
+    pursuit.theorems : The table that is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import plot_theorems
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> plot_theorems(pursuit.theorems(pursuit.GLM(X, X[:, 0]), 1)).get_xscale()
+    'log'
     """
     if not hasattr(table, "statements"):
         raise TypeError(f"table must be a table of pursuit.theorems, got {type(table).__name__}")
@@ -38,11 +55,11 @@ def plot_theorems(table: "DataFrame", ax: "Axes | None" = None) -> "Axes":
         raise ValueError("table holds no condition to draw")
     ax = axes(ax)
     for y, s in enumerate(rows):
-        ends = np.clip(np.nan_to_num(np.array(s.load), posinf=np.inf), 1 / SPAN, SPAN)
+        ends = np.clip(np.nan_to_num(np.array(s.load), posinf=np.inf), 1 / MAX_LOAD, MAX_LOAD)
         ax.plot(ends, [y, y], color=COLOURS[s.verdict], linewidth=3, solid_capstyle="round", zorder=2)
         ax.plot(ends[:1], [y], "o", color=COLOURS[s.verdict], markersize=5, zorder=3)
-        if not np.isfinite(s.load.certified) or s.load.certified > SPAN:
-            ax.plot([SPAN], [y], ">", color=COLOURS[s.verdict], markersize=6, zorder=3)
+        if not np.isfinite(s.load.certified) or s.load.certified > MAX_LOAD:
+            ax.plot([MAX_LOAD], [y], ">", color=COLOURS[s.verdict], markersize=6, zorder=3)
     ax.axvline(1.0, color=PALE, linewidth=1.5, zorder=1)
     ax.set_xscale("log")
     ax.set_yticks(range(len(rows)), [s.citation for s in rows])

@@ -52,6 +52,24 @@ def plot_trace(
     -------
     matplotlib Axes
         What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        Where there is no trace, or ``what`` or ``against`` cannot be drawn.
+
+    See Also
+    --------
+    plot_comparison : Values and seconds at the end.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> from pursuit.plots import plot_trace
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+    >>> plot_trace({name: pursuit.solve(f, 2, solver=name) for name in ("omp", "ompr")}).get_xlabel()
+    'iterations'
     """
     held = dict(results) if isinstance(results, Mapping) else {"": results}
     if not held:

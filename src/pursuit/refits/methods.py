@@ -124,10 +124,10 @@ def refit(problem: LossOnColumns, coef: Vector, b: Intercept) -> Fitted:
         wide = interpolated(here)
         if wide is not None:
             return wide
-    room = None if stored is None else coordinates(here, stored, z)
-    if stored is None or room is None:
+    ortho = None if stored is None else coordinates(here, stored, z)
+    if stored is None or ortho is None:
         return _unrefined(problem, z)
-    return in_coordinates(here, stored, room, z)
+    return in_coordinates(here, stored, ortho, z)
 
 
 def fit_responses(problem: LossOnColumns) -> Fitted:
@@ -155,11 +155,11 @@ def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
     """One response after the other, in the same orthonormal coordinates."""
     stored, start = problem.columns(), np.zeros(problem.width + problem.intercept)
     each = [problem.response(r) for r in range(problem.outputs)]
-    room = None if stored is None else coordinates(each[0], stored, start)
-    if stored is None or room is None:
+    ortho = None if stored is None else coordinates(each[0], stored, start)
+    if stored is None or ortho is None:
         fits = [_unrefined(one, start) for one in each]
     else:
-        fits = [in_coordinates(one, stored, room, start) for one in each]
+        fits = [in_coordinates(one, stored, ortho, start) for one in each]
     notes = dict.fromkeys(fit.note for fit in fits if fit.note)
     return Fitted(
         np.column_stack([fit.coef for fit in fits]),
@@ -197,27 +197,27 @@ def fit_classes(problem: LossOnColumns, C: Matrix, b: Intercept) -> Fitted:
 def _in_coordinates(problem: LossOnColumns, C: Matrix, b: Intercept) -> tuple[Matrix, Intercept, Fit]:
     """The minimiser of the multinomial loss in orthonormal coordinates, where the columns allow it."""
     stored, c = problem.columns(), problem.rows.c
-    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(problem, stored), problem.intercept)
-    if stored is None or room is None:
+    ortho = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(problem, stored), problem.intercept)
+    if stored is None or ortho is None:
         fit = minimise(problem, problem.join(C, b))
         return *problem.split(fit.z), fit
     mean = c @ problem.block.dense() / c.sum() if problem.intercept else np.zeros(problem.width)
-    U = room.inward(stored.A, c, 1.0, _raw_ridge(problem, stored), stored.raw(C))
-    there = replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    U = ortho.inward(stored.A, c, 1.0, _raw_ridge(problem, stored), stored.raw(C))
+    there = replace(problem, block=DenseBlock(ortho.Q), ridge=ortho.ridge, stored=None)
     # nearly dependent columns kept the kernel from its end; on orthonormal ones it comes close to it
     U, b, _, _ = there.fit_classes(U, b + mean @ C)
     fit = minimise(there, there.join(U, b))
     U, b = there.split(fit.z)
-    C = _outward(stored, room, U)
+    C = _outward(stored, ortho, U)
     return C, b - mean @ C, fit
 
 
-def _outward(stored: Stored, room: Basis, U: Matrix) -> Matrix:
+def _outward(stored: Stored, ortho: Basis, U: Matrix) -> Matrix:
     """Coefficients of least norm, a row per column, of coordinates U."""
     used = np.isfinite(stored.s)
     s = np.where(used, stored.s, 1.0)[:, None]
     return np.where(
-        used[:, None], least_norm(s * room.null, s * room.outward(U), np.abs(stored.A).max(axis=0) / s[:, 0]), 0.0
+        used[:, None], least_norm(s * ortho.null, s * ortho.outward(U), np.abs(stored.A).max(axis=0) / s[:, 0]), 0.0
     )
 
 
@@ -246,21 +246,21 @@ def coordinates(problem: LossOnColumns, stored: Stored, z: Vector) -> Basis | No
     return basis(stored.A, problem.rows.c, _curve(problem, z), _raw_ridge(problem, stored), problem.intercept)
 
 
-def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vector) -> Fitted:
+def in_coordinates(problem: LossOnColumns, stored: Stored, ortho: Basis, z: Vector) -> Fitted:
     """The minimiser by way of orthonormal coordinates, and back."""
-    u = room.inward(
+    u = ortho.inward(
         stored.A, problem.rows.c, _curve(problem, z), _raw_ridge(problem, stored), stored.raw(problem.split(z)[0])
     )
-    fit = _there(problem, room, u if np.isfinite(u).all() else 0 * u)
-    found = _back(problem, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if problem.intercept else 0.0)
-    if not fit.note and _endless(replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None), fit.z):
+    fit = _there(problem, ortho, u if np.isfinite(u).all() else 0 * u)
+    found = _back(problem, stored, ortho, fit.z[: ortho.Q.shape[1]], float(fit.z[-1]) if problem.intercept else 0.0)
+    if not fit.note and _endless(replace(problem, block=DenseBlock(ortho.Q), ridge=ortho.ridge, stored=None), fit.z):
         fit = replace(fit, note=PARTLY_SEPARATED, minimiser=False)
     notes, least = [fit.note], fit.lower_bound
-    if room.null.shape[1]:
-        notes.append(dependent(stored.A, problem.rows.c, problem.intercept, room.Q.shape[1]))
-    if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
-        whole = _there(problem, room.whole, np.zeros(room.whole.Q.shape[1])).lower_bound
-        least = min(least, whole - 10 * room.whole.error * max(fit.value - problem.lower, 0.0))
+    if ortho.null.shape[1]:
+        notes.append(dependent(stored.A, problem.rows.c, problem.intercept, ortho.Q.shape[1]))
+    if ortho.whole is not None:  # columns that differ by rounding only: what that could explain is not given
+        whole = _there(problem, ortho.whole, np.zeros(ortho.whole.Q.shape[1])).lower_bound
+        least = min(least, whole - 10 * ortho.whole.error * max(fit.value - problem.lower, 0.0))
     lost = found.value - fit.value
     if fit.minimiser and lost > ROUNDED_VALUE_SHARE * max(fit.value - problem.lower, FLOOR_SHARE * _height(problem)):
         notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")
@@ -269,9 +269,9 @@ def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vecto
     )
 
 
-def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:
+def _there(problem: LossOnColumns, ortho: Basis, u: Vector) -> Fit:
     """The minimiser in orthonormal coordinates, from u (and the best intercept)."""
-    there = replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    there = replace(problem, block=DenseBlock(ortho.Q), ridge=ortho.ridge, stored=None)
     start = there.join(u, 0.0)
     if problem.intercept:
         start[-1] = best_intercept(problem.loss, replace(problem.rows, offset=there.eta(start)))
@@ -282,10 +282,10 @@ def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:
     return Fit(State(known[0], known[1], np.empty(0)), known[1], lower_bound=least)
 
 
-def _back(problem: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: Intercept) -> Fitted:
+def _back(problem: LossOnColumns, stored: Stored, ortho: Basis, u: Vector, b: Intercept) -> Fitted:
     """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
-    v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
+    v = least_norm(scale[:, None] * ortho.null, scale * ortho.outward(u), np.abs(stored.A).max(axis=0) / scale)
     v = np.where(np.isfinite(stored.s), v, 0.0)
     w, rows = stored.raw(v), problem.rows
     plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)

@@ -71,16 +71,16 @@ class Step:
 
 def minimise(problem: SmoothProblem, z: Vector, within: FeasibleSet | None = None, eps: float = EPS) -> Fit:
     """A minimiser near z (the minimiser, if f is convex); ``eps`` is the precision in which f is computed."""
-    here = problem.at(z)
-    if here.value == np.inf:
-        return Fit(here, np.inf, False, "the function is infinite where the refit begins")
-    if not here.finite:
-        raise NotFiniteError(f"the function is {here.value} or its gradient is not finite where a refit begins")
+    state = problem.at(z)
+    if state.value == np.inf:
+        return Fit(state, np.inf, False, "the function is infinite where the refit begins")
+    if not state.finite:
+        raise NotFiniteError(f"the function is {state.value} or its gradient is not finite where a refit begins")
     if len(z) == 0:
-        return Fit(here, here.value, lower_bound=here.value)
+        return Fit(state, state.value, lower_bound=state.value)
     try:
         with np.errstate(all="ignore"):  # a step that overflows is a step that is not taken
-            descent = _Descent(problem, within, eps, here)
+            descent = _Descent(problem, within, eps, state)
             fit = descent.run()
             if descent.turn >= MAX_NEWTON_STEPS and not descent.quasi and problem.convex and problem.bottom == -np.inf:
                 fit = _another_way(problem, within, eps, fit)
@@ -102,15 +102,15 @@ class _Descent:
     """One minimisation: where it is, where it began, and what its direction remembers."""
 
     def __init__(
-        self, problem: SmoothProblem, within: FeasibleSet | None, eps: float, here: State, quasi: bool = False
+        self, problem: SmoothProblem, within: FeasibleSet | None, eps: float, state: State, quasi: bool = False
     ) -> None:
-        self.problem, self.within, self.eps, self.here, self.first = problem, within, eps, here, here.value
+        self.problem, self.within, self.eps, self.state, self.first = problem, within, eps, state, state.value
         self.most = np.inf if within is None else 1.0
         self.pairs = deque[tuple[Vector, Vector, float]](maxlen=LBFGS_PAIRS)
         self.damp = 0.0 if within is not None else DAMPING_SHARE
-        self.turn, self.steepest = 0, _norm(here.gradient)
-        self.products = not quasi and within is None and here.hessian is None and problem.product(here) is not None
-        self.quasi = quasi or (within is None and here.hessian is None and not self.products)
+        self.turn, self.steepest = 0, _norm(state.gradient)
+        self.products = not quasi and within is None and state.hessian is None and problem.product(state) is not None
+        self.quasi = quasi or (within is None and state.hessian is None and not self.products)
         self.spent, self.weakest, self.strongest = 0, 0.0, 0.0  # products with the Hessian, and its curvatures seen
 
     def _step(self) -> Step:
@@ -123,7 +123,7 @@ class _Descent:
     @property
     def scale(self) -> float:
         """What is negligible is so beside this: the height of f, or how far it has fallen."""
-        value, lower = self.here.value, self.problem.lower
+        value, lower = self.state.value, self.problem.lower
         height = abs(value) if lower == -np.inf else value - lower
         if self.problem.bottom > -np.inf:
             return height
@@ -134,18 +134,20 @@ class _Descent:
         steps = MAX_QUASI_NEWTON_STEPS if self.quasi else MAX_NEWTON_STEPS
         while self.turn < steps:
             check_time()
-            here = self.here
-            if here.value <= self.problem.bottom:
-                return Fit(here, here.value, note=self.problem.endless, minimiser=False, lower_bound=self.problem.lower)
-            if _norm(here.gradient) == 0.0 and (self.quasi or self.problem.convex):
-                return Fit(here, here.value, lower_bound=here.value)
+            state = self.state
+            if state.value <= self.problem.bottom:
+                return Fit(
+                    state, state.value, note=self.problem.endless, minimiser=False, lower_bound=self.problem.lower
+                )
+            if _norm(state.gradient) == 0.0 and (self.quasi or self.problem.convex):
+                return Fit(state, state.value, lower_bound=state.value)
             step = self._step()
-            decrement = max(-float(here.gradient @ step.d), step.left)
+            decrement = max(-float(state.gradient @ step.d), step.left)
             if self._settled(step, decrement):
                 return self._finish(step, decrement)
             if self.spent > self.problem.patience:
                 note = f"the refit stopped after {self.spent} products with the Hessian"
-                return Fit(here, here.value, False, note, lower_bound=self.problem.lower)
+                return Fit(state, state.value, False, note, lower_bound=self.problem.lower)
             ahead = self._search(step, decrement)
             if ahead is None:
                 if self.quasi and self.pairs and decrement > 1e4 * self.eps * self.scale:
@@ -155,17 +157,17 @@ class _Descent:
                 return self._stuck(step, decrement)
             if self.quasi:
                 self._remember(ahead)
-            self.here, self.turn = ahead, self.turn + 1
+            self.state, self.turn = ahead, self.turn + 1
         note = f"the refit stopped after {steps} {'quasi-' if self.quasi else ''}Newton steps"
         if self.problem.bottom > -np.inf:
             note += ": some coefficients grow without end, so there may be no finite minimiser (set l2 > 0)"
-        return Fit(self.here, self.here.value, False, note, self.problem.bottom == -np.inf)
+        return Fit(self.state, self.state.value, False, note, self.problem.bottom == -np.inf)
 
     # descents
 
     def _newton(self) -> Step:
-        assert self.here.hessian is not None
-        H, g = self.here.hessian(), self.here.gradient
+        assert self.state.hessian is not None
+        H, g = self.state.hessian(), self.state.gradient
         if not self.problem.convex:
             return _around(H, g)
         factor = Factor(H, quick=True)
@@ -182,13 +184,13 @@ class _Descent:
 
     def _boxed(self) -> Step:
         assert self.within is not None
-        assert self.here.hessian is not None
-        within, z, H = self.within, self.here.z, self.here.hessian()
+        assert self.state.hessian is not None
+        within, z, H = self.within, self.state.z, self.state.hessian()
         H = H if self.problem.convex else absolute(H)
         if self.damp:
             H = H + self.damp * np.diag(np.maximum(H.diagonal(), 1e-3 * H.diagonal().max()))
         t = 0.0 if within.a is None else within.t - float(within.a @ z)
-        d = box_qp(H, self.here.gradient, within.low - z, within.high - z, within.a, t, within.sides(z)).d
+        d = box_qp(H, self.state.gradient, within.low - z, within.high - z, within.a, t, within.sides(z)).d
         return Step(np.clip(z + d, within.low, within.high) - z)
 
     def _conjugate_gradients(self) -> Step:
@@ -198,11 +200,11 @@ class _Descent:
         does what is left to gain where the gradient is next to nothing: at most ||g||^2 over the weakest of them.
         """
         s = self._evening()
-        r, z = -s * self.here.gradient, self.here.z / s
+        r, z = -s * self.state.gradient, self.state.z / s
         d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
         if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED_ROUNDINGS * self.eps * self.scale:
             return Step(s * r / self.strongest, left=2 * rr / self.weakest)
-        apply = self.problem.product(self.here)
+        apply = self.problem.product(self.state)
         assert apply is not None
         rough = rr * 1e-4 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
         seen, turns = np.inf, list[tuple[float, float]]()
@@ -226,24 +228,24 @@ class _Descent:
             v = r + (rr / before) * v
         self.weakest, self.strongest = _curvatures(turns)
         if not d.any():
-            return Step(-self.here.gradient, trusted=False)
+            return Step(-self.state.gradient, trusted=False)
         d = s * d
-        return Step(d, left=-float(self.here.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
+        return Step(d, left=-float(self.state.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
 
     def _evening(self) -> Any:
         """Scales of the variables in which H_jj is 1; the number 1 where H_jj is not known."""
-        diagonal = self.problem.diagonal(self.here)
+        diagonal = self.problem.diagonal(self.state)
         return 1.0 if diagonal is None else 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
     def _quasi_newton(self) -> Step:
-        g = self.here.gradient
+        g = self.state.gradient
         if not self.pairs:
             return Step(-self._first_step() * g, trusted=False)
         return Step(_two_loops(self.pairs, g))
 
     def _first_step(self) -> float:
         """The gradient's squared norm over the curvature along it."""
-        g, z = self.here.gradient, self.here.z
+        g, z = self.state.gradient, self.state.z
         size = _norm(g)
         h = 1e-6 * max(1.0, _norm(z)) / size
         ahead = self.problem.at(z - h * g, hessian=False)
@@ -251,7 +253,7 @@ class _Descent:
         return size**2 / curve if curve > 1e-12 * size**2 else 1.0 / max(1.0, size)
 
     def _remember(self, ahead: State) -> None:
-        s, y = ahead.z - self.here.z, ahead.gradient - self.here.gradient
+        s, y = ahead.z - self.state.z, ahead.gradient - self.state.gradient
         sy = float(s @ y)
         if sy > self.eps * _norm(s) * _norm(y):
             self.pairs.append((s, y, sy))
@@ -260,16 +262,16 @@ class _Descent:
 
     def _search(self, step: Step, decrement: float) -> State | None:
         """The state at a step along the direction that is neither too long nor too short; None where nothing falls."""
-        problem, here, d = self.problem, self.here, step.d
+        problem, state, d = self.problem, self.state, step.d
         slope, noise = min(-decrement, 0.0), self.eps * self.scale
         if step.trusted and problem.convex and not self.quasi:  # mostly the whole step will do
             ahead = problem.at(self._moved(1.0, d))
-            if ahead.finite and ahead.value <= here.value + SUFFICIENT_DECREASE * slope:
+            if ahead.finite and ahead.value <= state.value + SUFFICIENT_DECREASE * slope:
                 self._adapt(1.0, step)
                 return ahead
         t, ahead_or_none = _wolfe(
-            problem.line(here, d),
-            here,
+            problem.line(state, d),
+            state,
             slope,
             noise,
             self.most,
@@ -279,10 +281,10 @@ class _Descent:
         if t == 0.0:
             return None
         ahead = problem.at(self._moved(t, d)) if ahead_or_none is None or self.within else ahead_or_none
-        return ahead if ahead.finite and ahead.value <= here.value + 4 * noise else None
+        return ahead if ahead.finite and ahead.value <= state.value + 4 * noise else None
 
     def _moved(self, t: float, d: Vector) -> Vector:
-        z = self.here.z + t * d
+        z = self.state.z + t * d
         return z if self.within is None else np.clip(z, self.within.low, self.within.high)
 
     def _adapt(self, t: float, step: Step) -> None:
@@ -304,36 +306,36 @@ class _Descent:
 
     def _finish(self, step: Step, decrement: float) -> Fit:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
-        here, end = self.here, self.here
+        state, end = self.state, self.state
         if self.products:  # digits are not free
             return Fit(
                 end, end.value, lower_bound=self.problem.lower
             )  # the weakest curvature that was seen bounds nothing
         ahead = self.problem.at(self._moved(1.0, step.d), hessian=False)
-        shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
-        if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
+        shorter = ahead.finite and _norm(ahead.gradient) <= _norm(state.gradient)
+        if ahead.finite and ahead.value <= state.value + (4 * self.eps * self.scale if shorter else 0.0):
             end = ahead
         least = end.value - max(decrement, CONVERGED_ROUNDINGS * self.eps * self.scale)
         if not step.trusted:  # a decrement with a stand-in for the curvature knows no ridge far below it
             least -= self.problem.penalty_at(end.z)
-        grown = _norm(end.z) > (1 + MAX_SETTLED_GROWTH) * _norm(here.z)
+        grown = _norm(end.z) > (1 + MAX_SETTLED_GROWTH) * _norm(state.z)
         if not self.problem.convex and self.turn >= SETTLING_STEPS and grown:
             note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
             return Fit(end, end.value, True, note, False)
         return Fit(end, end.value, lower_bound=least)
 
     def _stuck(self, step: Step, decrement: float) -> Fit:
-        here = self.here
+        state = self.state
         few_digits = max(MAX_STALLED_GAP if self.problem.convex else 1e-9, 1e5 * self.eps)
         if step.convex and decrement <= few_digits * self.scale * (1.0 if step.trusted else 1e-6):
-            return Fit(here, here.value, lower_bound=here.value - max(decrement, few_digits * self.scale))
+            return Fit(state, state.value, lower_bound=state.value - max(decrement, few_digits * self.scale))
         if not self.problem.convex:
             if decrement <= few_digits * self.scale:  # all the digits there are
-                return Fit(here, here.value)
+                return Fit(state, state.value)
             note = "the value falls no further although the gradient says so (check the gradient)"
-            return Fit(here, here.value, False, f"the refit stopped where {note}")
+            return Fit(state, state.value, False, f"the refit stopped where {note}")
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
-        return Fit(here, here.value, False, note, lower_bound=self.problem.lower)
+        return Fit(state, state.value, False, note, lower_bound=self.problem.lower)
 
 
 def _curvatures(turns: list[tuple[float, float]]) -> tuple[float, float]:
@@ -391,22 +393,22 @@ def _two_loops(pairs: deque[tuple[Vector, Vector, float]], g: Vector) -> Vector:
 
 
 def _wolfe(
-    line: Line, here: State, slope: float, noise: float, most: float, steep: float
+    line: Line, begin: State, slope: float, noise: float, most: float, steep: float
 ) -> tuple[float, State | None]:
     """A step t up to ``most`` with a slope no steeper than ``steep`` times the first, and the state there if known."""
     low, high, t, stretch = 0.0, np.inf, 1.0, 4.0
     best: tuple[float, State | None] = (0.0, None)
-    least, seen = here.value + 4 * noise, False
+    least, seen = begin.value + 4 * noise, False
     for _ in range(70):
         check_time()
         value, ahead, state = line(t)
-        if value == -np.inf or here.value - value > UNBOUNDED_FALL * max(1.0, abs(here.value)):
-            raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or here)
+        if value == -np.inf or begin.value - value > UNBOUNDED_FALL * max(1.0, abs(begin.value)):
+            raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or begin)
         finite = bool(np.isfinite(value) and np.isfinite(ahead))
         seen = seen or finite
         fell = finite and (
-            value < here.value + SUFFICIENT_DECREASE * t * slope
-            or (value <= here.value + 4 * noise and abs(ahead) <= 0.9998 * abs(slope))
+            value < begin.value + SUFFICIENT_DECREASE * t * slope
+            or (value <= begin.value + 4 * noise and abs(ahead) <= 0.9998 * abs(slope))
         )
         if fell and value <= least:
             best, least = (t, state), value

@@ -30,7 +30,7 @@ from ..refits import best_intercept
 
 States = NDArray[np.uint8]
 
-SMOOTHING_WIDTH = 0.02  # width over which a kink is rounded while walking
+SMOOTHING_WIDTH = 0.02  # width over which a kink is rounded while minimising
 FREE, IN, OUT = np.arange(3, dtype=np.uint8)  # what is known of a unit; the kernel's numbers
 
 
@@ -77,7 +77,7 @@ class GLMPart:
     l2: float
     intercept: bool
     unit: float  # the size of what is added up to a value
-    L: float  # curvature: a guess that a walk corrects
+    L: float  # curvature: a guess that the minimiser corrects
     mean: Vector | None  # of the columns, for a squared loss with an intercept
 
     @classmethod
@@ -93,12 +93,12 @@ class GLMPart:
 
     def relax(self, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
         """Bounds from x on, until one reaches ``target``, no better one can come, or ``effort`` iterations are done."""
-        walk = (units.ends, units.state, units.k, self.l2, self.L, self.unit, x, target, tolerance, effort)
+        arguments = (units.ends, units.state, units.k, self.l2, self.L, self.unit, x, target, tolerance, effort)
         if self.loss.code is None:
-            found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
+            found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *arguments)
         else:
             rows, intercept = self._centred() if self.loss.quadratic else (self.rows, self.intercept)
-            found = _core.relaxation(self.A, rows.samples(self.loss), SMOOTHING_WIDTH, intercept, self.mean, *walk)
+            found = _core.relaxation(self.A, rows.samples(self.loss), SMOOTHING_WIDTH, intercept, self.mean, *arguments)
         lower, relaxed, x, z, t, _, w, L = found
         a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
         return Bound(lower, z, a, x, t, relaxed, replace(self, L=L))

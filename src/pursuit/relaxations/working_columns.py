@@ -2,8 +2,8 @@
 
 Each round solves the relaxation on a working set in single precision (memory is what it costs), takes its dual
 variables a, and evaluates D(a) over all columns exactly: one pass over X, after which columns that matter come in and
-columns that do not are dropped. Any a is valid, so no rounding of the walk reaches the bound. A round is solved only
-to a share of the gap that the last one left.
+columns that do not are dropped. Any a is valid, so no rounding of the minimiser's steps reaches the bound. A round is
+solved only to a share of the gap that the last one left.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ SET_GROWTH = 3  # times its size by which a set may grow in a round
 BLOCK_GROWTH = 1.1  # room that a block keeps for further columns
 MAX_ROUNDS = 50
 MAX_PRECISE_ENTRIES = 2e4  # numbers in X up to which the relaxation is solved to its last digits
-MIN_SINGLE_ENTRIES = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
+MIN_SINGLE_ENTRIES = 1e6  # numbers in X from which memory is what a step costs, so that single precision pays
 MIN_SINGLE_NUMBER = 1e-15  # numbers below this one, or above its inverse, are processed in double precision
 
 
@@ -152,16 +152,16 @@ class WorkingColumns:
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
         columns = np.repeat(keep, self.sizes)
-        held = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
-        width = len(held) + len(cols)
-        if len(held) < len(self.cols) or width > self.room.shape[1]:
-            if len(held) < len(self.cols):
+        kept = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
+        width = len(kept) + len(cols)
+        if len(kept) < len(self.cols) or width > self.room.shape[1]:
+            if len(kept) < len(self.cols):
                 self.units, self.sizes = self.units[keep], self.sizes[keep]
             old, self.room = self.room, np.empty((self.room.shape[0], int(BLOCK_GROWTH * width) + 1), self.dtype)
-            _move(old[:, : len(self.cols)], held, self.room[:, : len(held)])
-            self.cols = self.cols[held]
-            self.mean = self.mean[held]
-        fresh = self.room[:, len(held) : width]
+            _move(old[:, : len(self.cols)], kept, self.room[:, : len(kept)])
+            self.cols = self.cols[kept]
+            self.mean = self.mean[kept]
+        fresh = self.room[:, len(kept) : width]
         self.f.data.local.design.narrow(cols, fresh)
         if np.ndim(self.f.ridge):
             fresh *= self.even[cols].astype(self.dtype)

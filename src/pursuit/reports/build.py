@@ -61,6 +61,13 @@ def summary(objective: "GLM", result: Result | None = None) -> Summary:
     Summary
         To print, or as numbers.
 
+    Raises
+    ------
+    TypeError
+        Where the estimator is not one of pursuit, or where the result is missing.
+    ValueError
+        Where the estimator is not fitted, or the result is not one of this objective.
+
     See Also
     --------
     SparseRegressor.summary : The same of an estimator.

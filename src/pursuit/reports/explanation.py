@@ -65,6 +65,12 @@ class Explanation:
         return html_table("contributions to one prediction", heads, cells)
 
 
+def check_one_row(number: object) -> None:
+    """Raise unless there is one row to explain."""
+    if number != 1:
+        raise ValueError(f"row must be one row, got {number}; explain them one by one")
+
+
 def make_explanation(
     names: Sequence[str],
     values: Vector,

@@ -78,6 +78,16 @@ class Intervals:
         -------
         pandas.DataFrame
             A row per feature.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((60, 5))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(60)
+        >>> found = pursuit.split_intervals(pursuit.SparseRegressor(k=1), X, y, random_state=0)
+        >>> found.to_frame().shape
+        (2, 7)
         """
         pd = require_package("pandas", "io", "to_frame")
         held: Keywords = {

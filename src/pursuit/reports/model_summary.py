@@ -125,17 +125,26 @@ class Summary:
         -------
         pandas.DataFrame
             A row per feature.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> found = pursuit.summary(f, pursuit.solve(f, 2))
+        >>> found.to_frame()["column"].tolist()
+        [3, 7]
         """
         pd = require_package("pandas", "io", "to_frame")
-        held: Keywords = {"feature": list(self.names), "column": self.columns}
+        table: Keywords = {"feature": list(self.names), "column": self.columns}
         for label, values in (("coefficient", self.coef), ("per_sd", self.per_sd)):
             if values is not None and values.ndim == 1:
-                held[label] = values
+                table[label] = values
             elif values is not None:
-                held |= {f"{label}[{name}]": values[:, r] for r, name in enumerate(self.outputs)}
+                table |= {f"{label}[{name}]": values[:, r] for r, name in enumerate(self.outputs)}
         if self.drop is not None and self.rival_cost is not None:
-            held |= {"drop": self.drop, "rival": list(self.rivals), "rival_cost": self.rival_cost}
-        return pd.DataFrame(held)
+            table |= {"drop": self.drop, "rival": list(self.rivals), "rival_cost": self.rival_cost}
+        return pd.DataFrame(table)
 
     def __str__(self) -> str:
         parts = (self._heading(), self._table(), self._class_table(), format_paragraphs(self._sentences()))
@@ -149,7 +158,7 @@ class Summary:
         facts = {name: scores.facts() for name, scores in known.items() if scores is not None}
         if not facts:
             return ""
-        rows = [(name, *(held.get(name, "") for held in facts.values())) for name in next(iter(facts.values()))]
+        rows = [(name, *(fact.get(name, "") for fact in facts.values())) for name in next(iter(facts.values()))]
         table = format_table(["classes", *facts], rows, range(len(facts) + 1))
         scores = self.held_out_classes or self.classes
         if scores is None or not scores.calibration:

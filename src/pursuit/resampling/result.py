@@ -171,6 +171,16 @@ class Stability:
         -------
         Stability
             With the stable features of that threshold.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> found.at(0.9).stable.tolist()
+        [3]
         """
         return replace(self, threshold=check_threshold(threshold))
 
@@ -181,6 +191,16 @@ class Stability:
         -------
         pandas.DataFrame
             A row per column that is ever selected, most often first, its frequency at every size.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> found.to_frame()["column"].tolist()[0]
+        3
         """
         pd = require_package("pandas", "io", "to_frame")
         order = np.argsort(-self.strength, kind="stable")
@@ -210,6 +230,17 @@ class Stability:
             Their frequencies at every size, a column each.
         names : list of str
             Their names.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> frequencies, names = found.most_often(1)
+        >>> names, frequencies[:, 0].tolist()
+        (['x3'], [1.0, 1.0])
         """
         shares = self._shares
         order = np.lexsort((-shares.mean(axis=0), -shares.max(axis=0, initial=0.0)))[:most]
@@ -229,6 +260,16 @@ class Stability:
         -------
         StabilityDisplay
             The picture.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 8))
+        >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+        >>> found = pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0)
+        >>> found.plot()
+        StabilityDisplay()
         """
         return import_module("pursuit.plots").StabilityDisplay.from_stability(self, ax=ax, **how)
 

@@ -72,6 +72,11 @@ def stability(
     Stability
         The frequencies, and which features are stable.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+
     See Also
     --------
     split_intervals : Intervals for the chosen features.

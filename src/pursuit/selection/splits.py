@@ -213,17 +213,17 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
 
 
 def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector, number: int) -> Fold:
-    c, n, held = fold_weights(raw.shape[0], train, test, weights, counts)
-    return Fold(raw.weighted(c), n, raw.weighted(held), number)
+    c, n, held_out = fold_weights(raw.shape[0], train, test, weights, counts)
+    return Fold(raw.weighted(c), n, raw.weighted(held_out), number)
 
 
 def fold_weights(
     n: int, train: Columns, test: Columns, weights: Vector, counts: Vector
 ) -> tuple[Vector, float, Vector]:
     """Weights of the n rows in a training fold, how many of them count, and their weights in the held-out fold."""
-    times, held = (np.bincount(rows, minlength=n) for rows in (train, test))
+    times, held_out = (np.bincount(rows, minlength=n) for rows in (train, test))
     c = weights * times  # a row that is drawn twice counts twice
-    return c / c.sum(), float(counts @ times), weights * held
+    return c / c.sum(), float(counts @ times), weights * held_out
 
 
 def _partition(pairs: Sequence[tuple[Columns, Columns]], n: int) -> Partition | None:

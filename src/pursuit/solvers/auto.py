@@ -40,15 +40,17 @@ from .omp import OMP
 from .path_search import PathSearch, exchanged
 
 RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
-PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more for every PER_UNITS units
+PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more for every UNITS_PER_RESTART units
 # Restarts where the kernel does them, and what they may cost as a multiple of what went before: for quadratics, others.
-PER_UNITS = {True: 5, False: 10}
-RESTARTS = {True: (1000, 8.0), False: (40, 1.5)}
+UNITS_PER_RESTART = {True: 5, False: 10}
+RESTART_LIMITS = {True: (1000, 8.0), False: (40, 1.5)}
 NO_LIMIT = 10**9
-JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
-RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts in Python
-BEYOND = 2  # sizes that a path goes on, since smaller sizes are improved from larger ones
-AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and calls nothing back
+# times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
+MAX_JUDGING_FACTOR = 10
+MAX_RESTART_SHARE = 0.1  # share of what counts as cheap up to which there are restarts in Python
+SIZES_BEYOND = 2  # sizes that a path goes on, since smaller sizes are improved from larger ones
+# units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and calls nothing back
+MAX_UNINTERRUPTED_WORK = 2e5
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
 DEFAULT_SEED = int(generator(None).integers(2**63))
@@ -154,7 +156,7 @@ class Auto(Solver):
             return None
         units, k = constraint.units, constraint.k
         if self.effort == "fast":
-            small = units * k**2 <= AT_ONCE
+            small = units * k**2 <= MAX_UNINTERRUPTED_WORK
             at = (
                 f.best_subset(constraint, self._plan(f, constraint, False)._replace(should_stop=None))
                 if small
@@ -163,7 +165,11 @@ class Auto(Solver):
         else:
             longer, plan = self._path_plan(constraint)
             plan = plan._replace(should_stop=None)
-            small = units * longer.k**3 <= AT_ONCE and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
+            small = (
+                units * longer.k**3 <= MAX_UNINTERRUPTED_WORK
+                and units <= MAX_THOROUGH_COLUMNS
+                and f.work * units <= MAX_GRAM_WORK
+            )
             at = f.best_subset(longer, plan) if small else None
         if at is None:
             return None
@@ -176,7 +182,7 @@ class Auto(Solver):
         Of one free unit every choice is judged, and larger sizes have nothing to add.
         """
         k = constraint.k
-        beyond = BEYOND if k - len(constraint.include) > 1 else 0
+        beyond = SIZES_BEYOND if k - len(constraint.include) > 1 else 0
         longer = constraint.with_budget(min(k + beyond, len(constraint.allowed)))
         return longer, PathPlan(True, _seed(self.random_state), late, None, (k,), k)
 
@@ -231,9 +237,9 @@ class Auto(Solver):
 
     def _plan(self, f: Objective, constraint: AtMost, restart: bool) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
-        requested, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
+        requested, (restarts, effort) = self.restarts is not None, RESTART_LIMITS[f.quadratic]
         patience, effort = (
-            (NO_LIMIT, np.inf) if requested else (PATIENCE + constraint.units // PER_UNITS[f.quadratic], effort)
+            (NO_LIMIT, np.inf) if requested else (PATIENCE + constraint.units // UNITS_PER_RESTART[f.quadratic], effort)
         )
         if self.effort == "thorough" and not requested:
             patience, effort = THOROUGH_PATIENCE * (constraint.k if f.quadratic else 1), np.inf
@@ -254,7 +260,7 @@ class Auto(Solver):
         patience = THOROUGH_PATIENCE if self.effort == "thorough" else PATIENCE
         return Multistart(
             starts,
-            self._restarts(10 if work <= RESTARTED * self.cheap else 0),
+            self._restarts(10 if work <= MAX_RESTART_SHARE * self.cheap else 0),
             NO_LIMIT if self.restarts is not None else patience,
             self.random_state,
             not fast,
@@ -266,7 +272,7 @@ class Auto(Solver):
         for point in own:
             yield point
             best = min(best, point, key=_value)
-        if self.prove or f.work * constraint.k <= JUDGED * self.cheap:
+        if self.prove or f.work * constraint.k <= MAX_JUDGING_FACTOR * self.cheap:
             afforded = np.inf if self.prove else 1.0
             yield from search(f, constraint, best, doubts=self.prove is not False, afforded=afforded)
 
@@ -278,16 +284,16 @@ def _continued(
 
     None where a smaller size is as good: its last columns add nothing.
     """
-    walk = PathSearch(f, longer, exchanged(f, doubts=False), len(constraint.include))
+    path = PathSearch(f, longer, exchanged(f, doubts=False), len(constraint.include))
     try:
-        walk.go_on(found, plan)
+        path.go_on(found, plan)
     except BaseException:
-        sizes = [size for size in walk.best if size <= constraint.k]
+        sizes = [size for size in path.best if size <= constraint.k]
         if sizes:
-            yield walk.best[max(sizes)]
+            yield path.best[max(sizes)]
         raise
-    point = walk.best[constraint.k]
-    if any(walk.best[size].value <= point.value for size in walk.best if size < constraint.k):
+    point = path.best[constraint.k]
+    if any(path.best[size].value <= point.value for size in path.best if size < constraint.k):
         return None
     # a kernel's point has no bound of its own, and the search that follows needs one for its claim
     return point if point.exchange is not None else f.refit(point.support, start=point)

@@ -143,6 +143,10 @@ def list_solvers() -> dict[str, str]:
     dict of str to str
         One line about each, by name.
 
+    See Also
+    --------
+    list_losses : The same for losses.
+
     Examples
     --------
     >>> import pursuit

@@ -66,6 +66,10 @@ class GraSP(Solver):
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
 
+    See Also
+    --------
+    GraHTP : One gradient step in place of the merged support.
+
     References
     ----------
     S. Bahmani, B. Raj, P. T. Boufounos (2013): Greedy Sparsity-Constrained Optimization. JMLR 14.

@@ -29,9 +29,9 @@ from .group_path import group_path
 from .local_search import search, unsettled
 
 MIN_IMPROVEMENT = 1e-11  # share of f by which a point must be better to be taken for new
-MAX_LIGHT_REFITS = 2  # exchanges that a light walk refits before a point counts as one where none helps
+MAX_LIGHT_REFITS = 2  # exchanges that a light search refits before a point counts as one where none helps
 MAX_DOUBTFUL_REFITS = 5  # columns up to which refits are cheaper than a sweep over all exchanges
-# of what a unit more gained: where dropping one leads further up than that, a light walk does not go down
+# of what a unit more gained: where dropping one leads further up than that, a light search does not go down
 MAX_DROP_TO_GAIN = 0.5
 
 #: From a size's sparse set and a refitted point of it to a point that is no worse.
@@ -60,9 +60,9 @@ def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> d
     if grouped is not None:
         return grouped
     improve = exchanged(f, tries=MAX_LIGHT_REFITS, doubts=False)
-    walk = PathSearch(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
-    walk.go(0, thorough=False)
-    return walk.best
+    path = PathSearch(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
+    path.go(0, thorough=False)
+    return path.best
 
 
 class PathSearch:

@@ -12,7 +12,7 @@ ICML 2016, Algorithm 1.
 | m, eta | ``inner``, ``step`` |
 
 The end of an epoch becomes the next theta~ when f has fallen; otherwise the step is halved and the epoch repeated; a
-success takes one halving back. Where f has kinks no variance is reduced, and only the polish is left.
+success takes one halving back. Where f is not differentiable, no variance is reduced, and only the polish is left.
 Cost per iteration (an epoch): one gradient, and 2 inner * share passes over X. Invariant: values fall strictly.
 """
 
@@ -53,6 +53,10 @@ class SVRGHT(Solver):
         Run at ``relax`` times the budget, keep the k largest and refit.
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
+
+    See Also
+    --------
+    GraHTP : The same with full gradients.
 
     Examples
     --------

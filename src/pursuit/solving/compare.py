@@ -75,6 +75,15 @@ class Comparison:
         -------
         float
             The difference divided by the absolute best value; the difference itself where that is 0.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> found = pursuit.compare(f, 2, solvers=["omp", "grahtp"])
+        >>> found.distance("omp")
+        0.0
         """
         best = self.best.value
         above = self.results[name].value - best
@@ -88,6 +97,15 @@ class Comparison:
         -------
         pandas.DataFrame
             A row per solver that gave a result, best first.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> found = pursuit.compare(f, 2, solvers=["omp", "grahtp"])
+        >>> sorted(found.to_frame()["solver"])
+        ['grahtp', 'omp']
         """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
@@ -117,6 +135,15 @@ class Comparison:
         -------
         pair of matplotlib Axes
             Of the distances and of the seconds.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> left, right = pursuit.compare(f, 2, solvers=["omp", "grahtp"]).plot()
+        >>> right.get_xlabel()
+        'seconds'
         """
         return import_module("pursuit.plots").plot_comparison(self, axs=axs)
 
@@ -177,6 +204,13 @@ def compare(
     -------
     Comparison
         To print, as a data frame (``to_frame()``) or a picture (``plot()``).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+    Exception
+        What the first solver raised, where no solver gives a result.
 
     See Also
     --------

@@ -39,6 +39,10 @@ class Record:
     gap : float or None
         Best value minus lower bound.
 
+    See Also
+    --------
+    Result : Its ``trace`` holds one per iteration.
+
     Examples
     --------
     >>> import numpy as np, pursuit
@@ -199,6 +203,15 @@ class Result:
         -------
         Result
             The result.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+        >>> result = pursuit.Result.of(f, f.sparse_set(2), f.refit(np.array([3, 7])), solver="mine")
+        >>> result.coef.round(6).tolist()
+        [1.0, -2.0]
         """
         optimality = _optimality(f, constraint, point, optimality)
         fewer = f.small_support_note if constraint.count(point.support) < constraint.k else ""

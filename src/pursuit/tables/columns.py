@@ -181,18 +181,18 @@ def days_since(dates: Array, first: str) -> Vector:
 
 def column_to_json(column: NumberColumn | CategoryColumn) -> JSON:
     """A column as JSON values."""
-    held = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
-    return {"kind": column.kind, **held}
+    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
+    return {"kind": column.kind, **fields}
 
 
-def column_from_json(held: object) -> NumberColumn | CategoryColumn:
+def column_from_json(entry: object) -> NumberColumn | CategoryColumn:
     """A column from JSON values; TypeError says what they must be."""
     kinds: dict[object, Any] = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
-    kind = kinds.get(held.get("kind")) if isinstance(held, dict) else None
-    if kind is None or not isinstance(held, dict):
+    kind = kinds.get(entry.get("kind")) if isinstance(entry, dict) else None
+    if kind is None or not isinstance(entry, dict):
         raise TypeError(f"an object whose kind is {', '.join(map(str, kinds))}")
     fields = {field.name: _CHECKS[field.type] for field in dataclasses.fields(kind)}
-    parameters = {name: value for name, value in held.items() if name in fields}
+    parameters = {name: value for name, value in entry.items() if name in fields}
     for name, value in parameters.items():
         if not fields[name](value):
             raise TypeError(f"a {kind.kind} column whose {name} is not {value!r}")

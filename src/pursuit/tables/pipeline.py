@@ -72,6 +72,13 @@ def table_pipeline(
     Pipeline
         With the steps ``"prepare"``, the others by their class names, and ``"model"``.
 
+    Raises
+    ------
+    TypeError
+        Where the estimator is a class, or no estimator.
+    ValueError
+        Where the estimator has ``groups``, which the pipeline sets.
+
     See Also
     --------
     TablePreparer : What it does to each column.

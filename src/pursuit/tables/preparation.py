@@ -48,15 +48,15 @@ class Preparation:
 
     def transform(self, table: "DataFrame", selected: tuple[str, ...]) -> Matrix:
         """The selected features of the rows of a data frame, whose other columns are not looked at."""
-        held = [str(name) for name in table.columns]
-        absent = [name for name in self.names if name not in held]
+        present = [str(name) for name in table.columns]
+        absent = [name for name in self.names if name not in present]
         if absent:
-            hint = suggestion_clause(absent[0], held)
+            hint = suggestion_clause(absent[0], present)
             raise ValueError(f"X has no column {format_list(map(repr, absent))}, which the model needs{hint}")
         found: Keywords = {}
         notes: list[str] = []
         for (name, column), features in zip(self.columns, self.features, strict=True):
-            series = table.iloc[:, held.index(name)] if hasattr(table, "iloc") else table[name]
+            series = table.iloc[:, present.index(name)] if hasattr(table, "iloc") else table[name]
             found |= zip(features, column.transform(as_array(series)[0], name, notes), strict=True)
         warn_notes(notes)
         out = np.empty((table.shape[0], len(selected)))
@@ -85,17 +85,17 @@ def preparation_of(preparer: "TablePreparer", names: tuple[str, ...], selected: 
     return Preparation(tuple(columns), tuple(outputs), tuple(preparer.notes_))
 
 
-def read_preparation(held: object) -> Preparation:
+def read_preparation(fields: object) -> Preparation:
     """From JSON values; TypeError says what they must be."""
-    if not isinstance(held, dict) or not isinstance(held.get("columns"), list):
+    if not isinstance(fields, dict) or not isinstance(fields.get("columns"), list):
         raise TypeError("an object with a list of columns")
     columns, features = [], []
-    for entry in held["columns"]:
+    for entry in fields["columns"]:
         column = column_from_json(entry)
         name, own = entry.get("name"), entry.get("features")
         if not isinstance(name, str) or not isinstance(own, list) or len(own) != len(column.suffixes):
             raise TypeError("an object whose columns have a name and one feature per number")
         columns.append((name, column))
         features.append(tuple(map(str, own)))
-    notes = held.get("notes", [])
+    notes = fields.get("notes", [])
     return Preparation(tuple(columns), tuple(features), tuple(map(str, notes if isinstance(notes, list) else ())))

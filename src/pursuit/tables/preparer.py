@@ -115,6 +115,14 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         -------
         TablePreparer
             Itself, fitted.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pursuit import TablePreparer
+        >>> X = pd.DataFrame({"city": ["Rome", "Oslo", "Rome"], "size": [1.0, 2.5, 4.0]})
+        >>> TablePreparer().fit(X).groups_
+        ['city', 'size']
         """
         rules = Rules(
             check_count(self.max_levels, "max_levels", 1),
@@ -143,6 +151,14 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         -------
         array or data frame of shape (n_rows, n_features)
             Numbers, as ``set_output`` says.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pursuit import TablePreparer
+        >>> X = pd.DataFrame({"city": ["Rome", "Oslo", "Rome"], "size": [1.0, 2.5, 4.0]})
+        >>> TablePreparer().fit(X).transform(X).tolist()
+        [[0.0, 1.0], [1.0, 2.5], [0.0, 4.0]]
         """
         check_is_fitted(self)
         table = self._validate(X, reset=False)
@@ -171,6 +187,14 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         -------
         ndarray of str
             One name per output column, all different.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pursuit import TablePreparer
+        >>> X = pd.DataFrame({"city": ["Rome", "Oslo", "Rome"], "size": [1.0, 2.5, 4.0]})
+        >>> TablePreparer().fit(X).get_feature_names_out().tolist()
+        ['city=Oslo', 'size']
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)

@@ -41,6 +41,10 @@ def theorems(
     ValueError
         Where ``curvature`` is of another objective or another point.
 
+    See Also
+    --------
+    curvature : The restricted constants that the conditions need.
+
     Notes
     -----
     A condition is certified from bounds over all x and refuted by values that are attained (:func:`pursuit.curvature`);

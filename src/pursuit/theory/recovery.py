@@ -26,6 +26,11 @@ def exact_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     bool
         Whether it holds.
 
+    Raises
+    ------
+    ValueError
+        Where the two are not vectors of one length.
+
     See Also
     --------
     relaxed_recovery : Whether the support of the truth is among that of the estimate.
@@ -67,6 +72,11 @@ def relaxed_recovery(truth: Coefficients, estimate: Coefficients) -> bool:
     bool
         Whether it holds.
 
+    Raises
+    ------
+    ValueError
+        Where the two are not vectors of one length.
+
     See Also
     --------
     exact_recovery : Whether the largest coefficients of the estimate are those of the truth.
@@ -102,6 +112,15 @@ def support_f1(truth: Coefficients, estimate: Coefficients) -> float:
     float
         Between 0 and 1; 1 where both supports are empty.
 
+    Raises
+    ------
+    ValueError
+        Where the two are not vectors of one length.
+
+    See Also
+    --------
+    support_mcc : The same question by Matthews' correlation coefficient.
+
     Examples
     --------
     >>> import pursuit
@@ -126,6 +145,15 @@ def support_mcc(truth: Coefficients, estimate: Coefficients) -> float:
     -------
     float
         Between -1 and 1; 0 where one of the supports is empty or has all columns.
+
+    Raises
+    ------
+    ValueError
+        Where the two are not vectors of one length.
+
+    See Also
+    --------
+    support_f1 : The same question by the F1 score.
 
     Examples
     --------
@@ -157,6 +185,10 @@ def relative_error(truth: Coefficients, estimate: Coefficients) -> float:
     ------
     ValueError
         Where all true coefficients are zero.
+
+    See Also
+    --------
+    exact_recovery : Whether the support was found.
 
     Examples
     --------

@@ -49,6 +49,10 @@ class Bracket(NamedTuple):
     certified : float
         A bound that holds for all x and all supports, on the other side of the constant.
 
+    See Also
+    --------
+    curvature : Returns several of them.
+
     Examples
     --------
     >>> import numpy as np, pursuit
@@ -103,6 +107,10 @@ class Curvature:
     seconds : float
         How long it took.
 
+    See Also
+    --------
+    curvature : Returns it.
+
     Examples
     --------
     >>> import numpy as np, pursuit
@@ -134,6 +142,14 @@ class Curvature:
         -------
         pandas.DataFrame
             A row per quantity.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> table = pursuit.curvature(pursuit.GLM(X, X[:, 0]), 2).to_frame()
+        >>> table["symbol"].tolist()[:2]
+        ['M_2', 'm_2']
         """
         pd = require_package("pandas", "io", "to_frame")
         return pd.DataFrame(self._rows(), columns=["quantity", "symbol", "from inside", "kind", "certified", "paper"])
@@ -209,6 +225,15 @@ def curvature(
     Curvature
         The constants, each between a value from inside and a certified bound.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+
+    See Also
+    --------
+    theorems : What the papers' theorems say with these constants.
+
     Notes
     -----
     For M_s the value from inside is below the truth and the certified bound above; for m_s it is the other way round.
@@ -255,7 +280,7 @@ class Levels:
 
     @lazy
     def hessian(self) -> SparseHessian | None:
-        """At the point; None where f has kinks."""
+        """At the point; None where f is not differentiable."""
         return hessian_at(self.f, self.point) if self.f.smooth else None
 
     @lazy

@@ -44,6 +44,10 @@ class Statement:
     note : str
         What else a person should know.
 
+    See Also
+    --------
+    theorems : Returns a table of them.
+
     Examples
     --------
     >>> import numpy as np, pursuit
@@ -84,6 +88,10 @@ class Theorems:
         Non-zeros of the target, where one was given.
     levels : Levels
         The constants that conditions were compared with.
+
+    See Also
+    --------
+    theorems : Returns it.
 
     Examples
     --------
@@ -150,6 +158,14 @@ class Theorems:
         -------
         pandas.DataFrame
             A row per statement.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> table = pursuit.theorems(pursuit.GLM(X, X[:, 0]), 1)
+        >>> len(table.to_frame()) == len(table)
+        True
         """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
@@ -181,6 +197,14 @@ class Theorems:
         -------
         matplotlib Axes
             What was drawn on.
+
+        Examples
+        --------
+        >>> import numpy as np, pursuit
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> ax = pursuit.theorems(pursuit.GLM(X, X[:, 0]), 1).plot()
+        >>> ax.get_xscale()
+        'log'
         """
         return require_package("pursuit.plots", "plot", "plot").plot_theorems(self, ax)
 

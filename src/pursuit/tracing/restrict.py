@@ -6,8 +6,8 @@ cost what the few columns cost; elementwise operations that keep zero at zero st
 whole vector of it first, which is slower and as right.
 
 Columns are padded with the index ``size``, beyond the end: gathering there gives zeros, scattering there is dropped.
-A constant matrix whose columns are wanted is kept transposed as well (up to ``TURN`` entries), since a column of a
-row-major matrix is one cache miss per entry.
+A constant matrix whose columns are wanted is kept transposed as well (up to ``MAX_TRANSPOSED_ENTRIES`` entries), since
+a column of a row-major matrix is one cache miss per entry.
 """
 
 import copy
@@ -43,7 +43,7 @@ ZERO_AT_ZERO = (
     "log1p",
     "erf",
 )
-TURN = 1 << 26
+MAX_TRANSPOSED_ENTRIES = 1 << 26
 LINEAR = ("neg", "convert_element_type", "copy")
 
 
@@ -146,7 +146,7 @@ class Traced:
                 folded.append(eqn.outvars[0])
             elif eqn.primitive.name in CALLS:
                 self._keep(_called(eqn), f"{path}/{i}")
-            elif (matrix := _column_wise(eqn)) in known and known[matrix].size <= TURN:
+            elif (matrix := _column_wise(eqn)) in known and known[matrix].size <= MAX_TRANSPOSED_ENTRIES:
                 self.constants[f"{path}/{i}"] = [known[matrix].T.copy()]
         self.constants[path], self.folded[path] = list(known.values()), folded
 

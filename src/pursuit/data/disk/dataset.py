@@ -52,6 +52,14 @@ def open_data(
     OnDisk
         Data that are read block by block.
 
+    Raises
+    ------
+    FileNotFoundError
+        Where the folder, or a file that belongs to it, is missing.
+    ValueError
+        Where the path is neither such a folder nor a Parquet file, where a file was truncated, or where a Parquet file
+        has no such target.
+
     See Also
     --------
     convert : Writes such a folder.

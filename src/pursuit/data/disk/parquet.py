@@ -43,9 +43,8 @@ class ParquetFile:
         self._forget()
 
     def __getstate__(self) -> dict[str, object]:
-        return {
-            key: value for key, value in self.__dict__.items() if key not in ("lock", "arrow", "_walk", "_at", "_left")
-        }
+        own = ("lock", "arrow", "_batches", "_at", "_left")  # of this process
+        return {key: value for key, value in self.__dict__.items() if key not in own}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -53,7 +52,7 @@ class ParquetFile:
         self._forget()
 
     def _forget(self) -> None:
-        self._walk: Iterator[Any] = iter(())
+        self._batches: Iterator[Any] = iter(())
         self._at = (-1, 0)  # the row group that is being read, and the row
         self._left: Any = None  # of the batch that was read last
 
@@ -79,11 +78,11 @@ class ParquetFile:
         with self.lock:
             try:
                 if self._at != (group, low):
-                    self._walk, self._left = self._rows_from(group, low), None
+                    self._batches, self._left = self._rows_from(group, low), None
                 out = np.empty((many, len(self.features)), self.dtype, order="F")
                 filled = 0
                 while filled < many:
-                    batch = next(self._walk) if self._left is None else self._left
+                    batch = next(self._batches) if self._left is None else self._left
                     took = min(batch.num_rows, many - filled)
                     for j, column in enumerate(batch.columns):
                         out[filled : filled + took, j] = column[:took].to_numpy(zero_copy_only=False)

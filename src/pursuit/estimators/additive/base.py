@@ -156,6 +156,14 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         -------
         estimator
             Itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> SparseAdditiveRegressor(k=2).fit(X, y).k_
+        2
         """
         model = self._make_model(cv_groups)
         more = {"cv_groups": cv_groups} if self._chooses else {}
@@ -257,6 +265,15 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         Certificate
             Its ``status`` is "proved" where no other set of so many features has a better additive model, with these
             knots and this ridge. ``always`` and ``never`` are features; ``result`` is on spline columns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.certify(time_limit=10).status
+        'proved'
         """
         check_is_fitted(self)
         self.certificate_ = certify(self, time_limit=time_limit)
@@ -299,6 +316,15 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         ndarray of shape (n_samples, n_chosen) or (n_samples, n_chosen, n_outputs)
             With ``intercept_`` the rows add up to the linear predictor (of a regression with the squared loss: the
             prediction).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.contributions(X).shape
+        (442, 2)
         """
         check_is_fitted(self)
         rows: Array = self.model_._read_rows(X)
@@ -318,6 +344,15 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         -------
         Explanation
             What each curve adds; with the intercept, the linear predictor of the row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.explain(X.iloc[:1]).names
+        ('bmi', 's5')
         """
         check_is_fitted(self)
         X = one_row(row)
@@ -344,6 +379,15 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         -------
         array or data frame of shape (n_samples, n_chosen)
             The features themselves, not their curves.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.transform(X).shape
+        (442, 2)
         """
         get_column_names(X)  # of which no two may be the same
         return super().transform(X)
@@ -361,6 +405,15 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         -------
         AdditiveSummary
             Print it, or take the numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.summary().names
+        ('bmi', 's5')
         """
         check_is_fitted(self)
         return build_additive_summary(self)

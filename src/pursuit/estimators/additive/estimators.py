@@ -70,6 +70,15 @@ class SparseAdditiveRegressor(RegressorMixin, SparseAdditive):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_responses)
             The predictions.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveRegressor(k=2).fit(X, y)
+        >>> model.predict(X).shape
+        (442,)
         """
         check_is_fitted(self)
         return self.model_.predict(X, offset)
@@ -139,6 +148,15 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Log-odds, for the logistic loss.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseAdditiveClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveClassifier(k=1).fit(X, y)
+        >>> bool(((model.decision_function(X) > 0) == model.predict(X)).all())
+        True
         """
         check_is_fitted(self)
         return self.model_.decision_function(X, offset)
@@ -157,6 +175,15 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         -------
         ndarray of shape (n_samples,)
             Labels.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseAdditiveClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveClassifier(k=1).fit(X, y)
+        >>> bool((model.predict(X) == y).mean() > 0.9)
+        True
         """
         check_is_fitted(self)
         return self.model_.predict(X, offset)
@@ -176,6 +203,15 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         -------
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseAdditiveClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveClassifier(k=1).fit(X, y)
+        >>> model.predict_proba(X).shape
+        (569, 2)
         """
         check_is_fitted(self)
         return self.model_.predict_proba(X, offset)
@@ -195,6 +231,15 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         -------
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from pursuit import SparseAdditiveClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = SparseAdditiveClassifier(k=1).fit(X, y)
+        >>> bool(model.predict_log_proba(X).max() < 0)
+        True
         """
         check_is_fitted(self)
         return self.model_.predict_log_proba(X, offset)

@@ -101,6 +101,13 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         -------
         SmoothEffects
             Itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit import SmoothEffects
+        >>> SmoothEffects().fit(np.linspace(0, 1, 300)[:, None]).groups_.tolist()
+        [0, 0, 0, 0]
         """
         A: Matrix = validate_dense(self, X)
         weights = None if sample_weight is None else check_weights(sample_weight, len(A))
@@ -127,6 +134,14 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_columns)
             The columns of the features, side by side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit import SmoothEffects
+        >>> X = np.linspace(0, 1, 300)[:, None]
+        >>> SmoothEffects().fit(X).transform(X).shape
+        (300, 4)
         """
         check_is_fitted(self)
         A: Matrix = validate_dense(self, X, reset=False)
@@ -148,6 +163,14 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         -------
         ndarray of str
             One name per column.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit import SmoothEffects
+        >>> effects = SmoothEffects().fit(np.linspace(0, 1, 300)[:, None])
+        >>> effects.get_feature_names_out(["age"]).tolist()
+        ['age', 'age:2', 'age:3', 'age:4']
         """
         check_is_fitted(self)
         names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)

@@ -151,6 +151,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
+    @describe
     def to_networkx(self) -> "Graph":
         """Return the graph as a ``networkx.Graph``.
 
@@ -158,6 +159,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         networkx.Graph
             Nodes by name (else index), edges with weight (the partial correlation), sign and precision.
+
+        {graph_example}
+        >>> len(model.to_networkx().edges)
+        3
         """
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
@@ -187,6 +192,18 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         pathlib.Path
             The file that was written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from sklearn.datasets import load_iris
+        >>> from pursuit import SparsePrecision
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> model = SparsePrecision(n_edges=3).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = model.report(pathlib.Path(folder, "graph.html"))
+        ...     "petal length" in page.read_text()
+        True
         """
         check_is_fitted(self)
         return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
@@ -204,6 +221,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         float
             The log-likelihood per row.
+
+        {graph_example}
+        >>> bool(model.score(X) > SparsePrecision(n_edges=1).fit(X).score(X))
+        True
         """
         self._check_rows(X)
         return float(super().score(X))
@@ -220,10 +241,15 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         array of shape (n,)
             One distance per row.
+
+        {graph_example}
+        >>> model.mahalanobis(X).shape
+        (150,)
         """
         self._check_rows(X)
         return np.asarray(super().mahalanobis(X))
 
+    @describe
     def error_norm(
         self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True, squared: bool = True
     ) -> float:
@@ -244,6 +270,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         float
             How far they are apart.
+
+        {graph_example}
+        >>> bool(model.error_norm(X.cov()) < 0.1)
+        True
         """
         check_is_fitted(self)
         check_choice(norm, "norm", ("frobenius", "spectral"))
@@ -274,6 +304,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
         -------
         EdgeSelector
             It selects edges on some of the rows.
+
+        {graph_example}
+        >>> model.selector(X, ks=[1, 3]).ks
+        (1, 3)
         """
         n_edges, shrinkage = self._stability_settings()
         return edge_selector(clone(self), X, n_edges, shrinkage, ks, sample_weight)

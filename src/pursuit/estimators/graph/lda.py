@@ -163,6 +163,10 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             Groups of the rows, which a number of folds keeps whole.
 
         {fitted}
+
+        {lda_example}
+        >>> model.graph_.n_edges_
+        3
         """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
@@ -268,6 +272,10 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         -------
         array of shape (n, classes) or (n,)
             A column per class. Two classes: the difference, positive for ``classes_[1]``.
+
+        {lda_example}
+        >>> model.decision_function(X).shape
+        (150, 3)
         """
         check_is_fitted(self)
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
@@ -282,6 +290,10 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         {dense_rows}
 
         {labels}
+
+        {lda_example}
+        >>> model.predict(X[:2]).tolist()
+        [0, 0]
         """
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
@@ -295,6 +307,10 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         {dense_rows}
 
         {probabilities}
+
+        {lda_example}
+        >>> model.predict_proba(X).shape
+        (150, 3)
         """
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
@@ -308,6 +324,10 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         {dense_rows}
 
         {probabilities}
+
+        {lda_example}
+        >>> bool(model.predict_log_proba(X).max() <= 0)
+        True
         """
         eta = self.decision_function(X)
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))

@@ -121,6 +121,14 @@ class SparsePrecision(GraphModel):
         {weights}
 
         {fitted}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from pursuit import SparsePrecision
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> SparsePrecision(n_edges=3).fit(X).n_edges_
+        3
         """
         _, weights, found = self._samples(X, sample_weight)
         return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
@@ -141,6 +149,15 @@ class SparsePrecision(GraphModel):
             Names of its columns (a data frame has them).
 
         {fitted}
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pursuit import SparsePrecision
+        >>> S = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+        >>> model = SparsePrecision(n_edges=1).from_covariance(S)
+        >>> model.adjacency_[0].tolist()
+        [False, True, False]
         """
         S = self._read_covariance(covariance, names)
         n = None if n_samples is None else check_count(n_samples, "n_samples", 2)

@@ -110,6 +110,15 @@ class SparsePrecisionCV(GraphModel):
             Groups of the rows: a number of folds keeps them whole.
 
         {fitted}
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from pursuit import SparsePrecisionCV
+        >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+        >>> model = SparsePrecisionCV(n_edges=[0, 2, 4], shrinkage=0, l1=0).fit(X)
+        >>> model.n_edges_ in (0, 2, 4)
+        True
         """
         check_choice(self.rule, "rule", RULES)
         warn_row_order(X, cv_groups=cv_groups)
