@@ -62,10 +62,10 @@ def _leads(curves: Curves, panels: list[tuple[int, str]]) -> str:
 
 STEP = (
     "With the printed step 1/(2 M_2k) Algorithm 1 ends after one to four iterations, with at most 2.5 true columns more"
-    " than the k largest entries of the first gradient: an independent program (NumPy, Newton refits), whose points are ours,"
-    " shows it at every lambda from 1e-5 to 1 and every mean of the non-zeros from 0.3 to 5 that was tried (n = 700 and"
-    " 1200, k = 50 and 70, four draws of each). So the paper's figure was made with another step, or other data, which"
-    " it does not give"
+    " than the k largest entries of the first gradient. An independent program (NumPy, Newton refits), whose points are"
+    " ours, shows it at every lambda from 1e-5 to 1 and every mean of the non-zeros from 0.3 to 5 that was tried (n ="
+    " 700 and 1200, k = 50 and 70, four draws of each). So the paper's figure was made with another step or on other"
+    " data, which it does not give"
 )
 WHY_BALANCE = (
     f"{STEP}. With the library's step the objective itself misleads as often as the search: on twenty other draws"

@@ -46,7 +46,7 @@ with k. Steps are the library's own (from the curvature, with a safeguard), not 
 is lost too.
 
 The columns `gap` and `fgap` of the table are a method's error less GraHTP's and FGraHTP's on the same copies, with
-their standard errors; two of these count as different.
+their standard errors; two of these count as different. "Superior" is judged by them in the mean over n or k.
 """
 
     def cells(self, size: Size) -> list[Cell]:
