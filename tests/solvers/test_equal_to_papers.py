@@ -63,7 +63,7 @@ def test_grahtp_is_htp(refit, seed):
 @pytest.mark.parametrize("step", [0.2, 8.0])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_grahtp_on_logistic_regression_in_the_papers_units(seed, step):
-    """The paper's margin is 2 w.u, its penalty ridge/2 |w|^2: our x is 2w, l2 ridge/4, and the step four times as long."""
+    """The paper's margin is 2 w.u, its penalty ridge/2 |w|^2: our x is 2w, l2 ridge/4, the step four times as long."""
     A, signal = ref.data(n=80, k=4, noise=0.0, seed=seed)
     v, ridge = np.where(signal + np.random.default_rng(seed).logistic(size=80) / 2 > 0, 1.0, -1.0), 1e-3
     f = pursuit.GLM(A, v > 0, "logistic", l2=ridge / 4, fit_intercept=False)

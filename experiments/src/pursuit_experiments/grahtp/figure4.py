@@ -44,8 +44,8 @@ dorothea's rows one in ten is positive.
 Steps are the library's; FGraHTP and GraSP stop at the paper's relative change of 1e-4, GraHTP when the support
 repeats; FGraHTP ends in one refit. Supports of FBS and FoBa grow, so one run to k = 1000 gives every smaller k on its
 way, with the time until then; a run that takes longer than 60 processor seconds ends there, and the k it did not
-reach are not in the table. FBS has atoms of unit curvature; the
-paper's are coordinates, which stand beside. Times are processor seconds of one thread, from the data to the solution.
+reach are not in the table. FBS has atoms of unit curvature; the paper's are coordinates, which stand beside. Times are
+processor seconds of one thread, from the data to the solution.
 """
 
     def cells(self, size: Size) -> list[Cell]:
