@@ -69,6 +69,16 @@ def test_more_replications_keep_the_first_ones(tmp_path):
     assert len(lines(log)) == 10
 
 
+def test_a_table_of_more_replications_is_not_replaced_unasked(tmp_path):
+    reproduce(Toy(), Size(replications=5), tmp_path)
+    (tmp_path / "grasp/toy" / PIECES).unlink()
+    before = (tmp_path / "grasp/toy/table.csv").read_text()
+    with pytest.raises(ValueError, match="rest on 10 replications in all, and what is done so far would be 4"):
+        reproduce(Toy(), Size(replications=2), tmp_path)
+    assert (tmp_path / "grasp/toy/table.csv").read_text() == before
+    assert reproduce(Toy(), Size(replications=2), tmp_path, replace_table=True).replications == 2
+
+
 def test_a_view_of_another_experiment_does_nothing_twice(tmp_path):
     class View(Toy):
         name = "grasp/view"

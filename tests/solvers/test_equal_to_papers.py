@@ -60,6 +60,20 @@ def test_grahtp_is_htp(refit, seed):
     assert agree(solver.iterate(f, constraint, f.null), ref.htp(A, y, 4, 3 * step_of(A, 4)), 15) >= 1
 
 
+@pytest.mark.parametrize("step", [0.2, 8.0])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_grahtp_on_logistic_regression_in_the_papers_units(seed, step):
+    """The paper's margin is 2 w.u, its penalty ridge/2 |w|^2: our x is 2w, l2 ridge/4, the step four times as long."""
+    A, signal = ref.data(n=80, k=4, noise=0.0, seed=seed)
+    v, ridge = np.where(signal + np.random.default_rng(seed).logistic(size=80) / 2 > 0, 1.0, -1.0), 1e-3
+    f = pursuit.GLM(A, v > 0, "logistic", l2=ridge / 4, fit_intercept=False)
+    points = list(itertools.islice(pursuit.GraHTP(step=4 * step).iterate(f, AtMost(4, 30), f.null), 10))
+    iterates = list(itertools.islice(ref.logistic_grahtp(A, v, 4, step, ridge), 10))
+    assert len(points) == len(iterates)
+    for point, w in zip(points, iterates, strict=True):
+        np.testing.assert_allclose(point.x / 2, w, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ompr(seed):
     A, y, f, constraint = problem(k=6, rho=0.8, seed=seed)

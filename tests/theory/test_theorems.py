@@ -130,6 +130,19 @@ def test_a_saddle_point_is_certified_only_where_the_margin_is_positive():
         assert table["DIHT Theorem 3"].verdict == ("certified" if verdict == "certified" else "open")
 
 
+@pytest.mark.parametrize("mean", [0.0, 1e5])
+@pytest.mark.parametrize("l2", [1e-6, 1e-9, 1e-12])
+def test_rounding_in_the_gradient_refutes_no_saddle_point(l2, mean):
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(np.column_stack([np.ones(40), rng.standard_normal((40, 6))]))[0][:, 1:] * np.sqrt(40)
+    X = 0.1 * Q + mean
+    f = pursuit.GLM(X, X[:, 1] * 2 - X[:, 4] * 3, l2=l2)
+    best = pursuit.solve(f, 2)
+    verdict = pursuit.theorems(f, 2, target=best)["DIHT Theorem 1"].verdict
+    assert verdict == "certified" if mean == 0 else verdict != "refuted"
+    assert pursuit.theorems(f, 2, target=1.001 * best.x)["DIHT Theorem 1"].verdict == "refuted"
+
+
 def test_a_hinge_minimiser_at_the_kink_is_not_refuted_by_the_wrong_subgradient():
     """f(w) = max(0, 1 - w) + w^2/4 on the first column: w = 1, where the subgradient that vanishes is not a sign's."""
     y = np.tile([1.0, -1.0], 10)

@@ -37,7 +37,9 @@ def run(
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     replications: Annotated[int | None, typer.Option(min=1, help="Fewer or more than by default.")] = None,
     minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so long and judge by what is done.")] = None,
-    fresh: Annotated[bool, typer.Option(help="Do not go on with what an earlier run has done.")] = False,
+    fresh: Annotated[
+        bool, typer.Option(help="Do not go on with what an earlier run has done, and replace its table.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write: experiments, quick forms experiments-quick.", show_default=False),
@@ -59,7 +61,7 @@ def run(
         if fresh:
             pieces_of(one, root).unlink(missing_ok=True)
         limit = math.inf if minutes is None else minutes
-        verdict = reproduce(one, size, root, jobs=jobs, minutes=limit, note=note)
+        verdict = reproduce(one, size, root, jobs=jobs, minutes=limit, note=note, replace_table=fresh)
         typer.echo(printed(verdict, one.expected["claims"]) + f"\n  -> {folder_of(one, root)}")
 
 

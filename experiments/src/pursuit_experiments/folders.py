@@ -10,7 +10,7 @@ from .experiment import Experiment
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PIECES = "pieces.jsonl"  # what is done; not for the repository
+PIECES = "pieces.jsonl"  # what is done; committed, so that another clone goes on with it
 VERDICT, TABLE, PICTURE, EXPECTED, README = "verdict.json", "table.csv", "figure.png", "expected.json", "README.md"
 
 

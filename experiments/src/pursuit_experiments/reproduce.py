@@ -22,15 +22,32 @@ PACKAGES = ("pursuit", "numpy", "scipy", "scikit-learn")
 
 
 def reproduce(
-    experiment: Experiment, size: Size, root: Path, *, jobs: int = 1, minutes: float = np.inf, note: str = ""
+    experiment: Experiment,
+    size: Size,
+    root: Path,
+    *,
+    jobs: int = 1,
+    minutes: float = np.inf,
+    note: str = "",
+    replace_table: bool = False,
 ) -> Verdict:
-    """Run what is not done yet, and write the folder: the verdict is by the table as its file holds it."""
+    """Run what is not done yet, and write the folder: the verdict is by the table as its file holds it.
+
+    A table of more replications is replaced only with ``replace_table``.
+    """
     import matplotlib as mpl
 
     folder = folder_of(experiment, root)
     rows, seconds = rows_of(experiment, size, pieces_of(experiment, root), jobs=jobs, minutes=minutes)
+    found = experiment.table(rows)
+    before, now = _copies(read_table(folder / TABLE)) if (folder / TABLE).exists() else 0, _copies(found)
+    if now < before and not (size.quick or replace_table):
+        raise ValueError(
+            f"{experiment.name}: the lines of {folder / TABLE} rest on {before} replications in all, and what is done"
+            f" so far would be {now}: run it for longer, or with --fresh to begin anew and replace the table"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    experiment.table(rows).to_csv(folder / TABLE, index=False)
+    found.to_csv(folder / TABLE, index=False)
     table = read_table(folder / TABLE)
     verdict = Verdict(
         experiment.name,
@@ -67,6 +84,11 @@ def _write(experiment: Experiment, verdict: Verdict, folder: Path) -> None:
 def _replications(table: "DataFrame") -> int:
     """The fewest replications behind a line of the table (its column ``copies``), 1 where nothing is random."""
     return int(table["copies"].min()) if "copies" in table else 1
+
+
+def _copies(table: "DataFrame") -> int:
+    """The replications of all lines of the table together."""
+    return int(table["copies"].sum()) if "copies" in table else len(table)
 
 
 def _versions() -> dict[str, str]:

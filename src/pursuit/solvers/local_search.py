@@ -1,6 +1,6 @@
 """Exhaustive local search: among all exchanges of one unit, take the best, while it helps.
 
-K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularized Hard Thresholding" (2020), section 6,
+K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularized Hard Thresholding" (2020), section 4,
 describes it in words; the closed form of all exchanges is in docs/notation.md.
 
 | text | here |

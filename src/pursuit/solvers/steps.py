@@ -26,7 +26,7 @@ MAX_HALVINGS = 12  # how often a safeguarded step is halved before the solver gi
 MAX_NATURAL_HALVINGS = 4  # how often the natural step is halved
 AVERAGED_COORDINATES = 16  # coordinates of largest gradient whose curvatures are averaged
 PAPER = "paper"  # the constant step of the GraHTP paper, by name
-MAX_STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
+MAX_STRETCH = 16.0  # how far beyond the natural step the first change of support may lie
 
 
 def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:

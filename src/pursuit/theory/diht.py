@@ -18,6 +18,8 @@ from math import ceil, log
 
 import numpy as np
 
+from .._utils.rounding import SUM_ROUNDING
+from ..objectives.base import Point
 from .problem import NEEDS_TARGET, Problem
 from .statements import CERTIFIED, LIMIT_TOLERANCE, NOT_APPLICABLE, OPEN, REFUTED, Statement
 
@@ -46,10 +48,8 @@ def _margin(problem: Problem) -> tuple[str, float]:
     levels = problem.levels
     point, g = levels.point, levels.gradient
     unique = levels.f.smooth
-    if not unique:
-        refit = levels.f.refit(point.support)
-        if np.allclose(refit.coef, point.coef, rtol=REFIT_TOLERANCE, atol=REFIT_TOLERANCE * problem.norm):
-            g = refit.gradient
+    if not unique and (refit := _refit(problem)) is not None:
+        g = refit.gradient
     size, x_min = problem.size or 0, problem.x_min
     outside = np.abs(g)
     on_support = float(outside[point.support].max(initial=0.0))
@@ -57,16 +57,37 @@ def _margin(problem: Problem) -> tuple[str, float]:
     outside[point.support] = 0.0
     widest = float(outside.max(initial=0.0)) / levels.ridge
     margin = x_min - widest if size == problem.k else -widest
+    rounding = _gradient_rounding(problem) if unique else 0.0
     # -sum a_i x_i / (l2 n) is x* - f'(x*)/l2, whose k largest entries must be those of x* with this much rounding
-    room = LIMIT_TOLERANCE * max(x_min, widest) + 2 * on_support / levels.ridge
-    if (
-        size > problem.k
-        or on_support > GRADIENT_TOLERANCE * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope
-    ):
-        return (REFUTED if unique or size > problem.k else OPEN), margin
+    room = LIMIT_TOLERANCE * max(x_min, widest) + (2 * on_support + rounding) / levels.ridge
+    zero = GRADIENT_TOLERANCE * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope
+    if size > problem.k:
+        return REFUTED, margin
+    if on_support > max(zero, rounding):
+        return (REFUTED if unique and _refit(problem) is None else OPEN), margin
     if margin > room:
         return CERTIFIED, margin
     return (REFUTED if unique and margin < -room else OPEN), margin
+
+
+def _refit(problem: Problem) -> Point | None:
+    """The refit of the target's support, where the target is one but for rounding."""
+    point = problem.levels.point
+    refit = problem.levels.f.refit(point.support)
+    same = np.allclose(refit.coef, point.coef, rtol=REFIT_TOLERANCE, atol=REFIT_TOLERANCE * problem.norm)
+    return refit if same else None
+
+
+def _gradient_rounding(problem: Problem) -> float:
+    """What an entry of f'(x*) may be off by: a column is no longer than sqrt(h), the derivatives than sqrt(2 f)."""
+    levels = problem.levels
+    spread = problem.glm.data.moments()
+    bend = levels.loss.smoothness if np.isfinite(levels.loss.smoothness) else 1.0
+    h = bend * spread.about(0.0) / spread.weight + levels.ridge
+    value = levels.point.value
+    height = value - max(float(levels.f.lower), -abs(value))
+    reach = float(np.abs(levels.point.coef) @ np.sqrt(h[levels.point.support])) + float(np.sqrt(2 * max(height, 0.0)))
+    return SUM_ROUNDING * float(np.sqrt(h.max())) * reach
 
 
 def theorem1(problem: Problem) -> Statement:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SAMPLED_COLUMNS = 128  # whose correlations with all others are looked at where p is large
-REFIT_TOLERANCE = 1e-7  # share of the largest gradient entry up to which a gradient on the support is rounding
 
 
 class Bracket(NamedTuple):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 METHODS = ("GraHTP", "FGraHTP", "GraSP", "FBS", "FoBa")
 SHORT, HALF = "step 1/(2M)", "step 1/2"  # constant steps, in the paper's units
 CONSTANT = tuple(f"{name}, {step}" for step in (SHORT, HALF) for name in METHODS[:2])
+PRINTED_FBS = "FBS, coordinates"  # its atoms as the paper has them
 HALT = 1e-4  # section 6.2.2: relative change of w at which every iteration ends
 LONGEST = 500  # iterations of a constant step, which may not converge
 

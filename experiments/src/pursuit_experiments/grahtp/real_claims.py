@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pursuit_experiments.experiment import Judgement
 
-from .methods import METHODS
+from .methods import METHODS, PRINTED_FBS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,7 +48,7 @@ def judgements(table: "DataFrame") -> Iterator[Judgement]:
         "optimality",
         bool(pairs.sum() > 0.5 * met.sum()) and max(wins, key=lambda one: wins[one]) == "GraHTP",
         f"of {len(value)} budgets on {_sets(value)} data sets the lowest objective is that of {_counted(wins)};"
-        f" GraHTP is below another method in {pairs.sum()} of {met.sum()} comparisons{_by_set(value)}",
+        f" GraHTP is below another method in {pairs.sum()} of {met.sum()} comparisons{_by_set(value)}{_beside(table)}",
         WHY_OPTIMALITY,
     )
     over = {
@@ -107,6 +107,19 @@ def _times(seconds: "DataFrame") -> Iterator[Judgement]:
 
 def _sets(value: "DataFrame") -> int:
     return int(value.index.get_level_values("data").nunique())
+
+
+def _beside(table: "DataFrame") -> str:
+    """How often FBS with the paper's atoms is below GraHTP; empty where it was not run."""
+    value = table.pivot_table(index=["data", "k"], columns="method", values="objective", sort=False)
+    if PRINTED_FBS not in value:
+        return ""
+    both = value[["GraHTP", "FBS", PRINTED_FBS]].dropna(subset=[PRINTED_FBS])
+    lower = [int((both[PRINTED_FBS] < both[other]).sum()) for other in ("GraHTP", "FBS")]
+    return (
+        f". FBS on coordinates, as printed, is below GraHTP at {lower[0]} of the {len(both)} budgets that it reached,"
+        f" and below FBS on atoms of unit curvature at {lower[1]}"
+    )
 
 
 def _counted(wins: dict[str, int]) -> str:

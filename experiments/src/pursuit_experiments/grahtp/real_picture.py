@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .methods import COLOURS, MARKS
+from .methods import COLOURS, MARKS, PRINTED_FBS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-OTHER = {"lasso": ("tab:purple", "P")}  # methods that only figure 5 has: colour, mark
+OTHER = {"lasso": ("tab:purple", "P"), PRINTED_FBS: ("tab:olive", "<")}  # of one figure only: colour, mark
 LOGARITHMIC = ("objective", "seconds")
 
 
