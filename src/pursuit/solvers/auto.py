@@ -202,9 +202,7 @@ class Auto(Solver):
             if exact.value <= f.floor:
                 return exact
             at = None
-        if at is not None:
-            if constraint.count(at.support) < k and at.value > f.floor:
-                return None  # columns that depend on each other need more care
+        if at is not None and (constraint.count(at.support) == k or at.value <= f.floor):
             point = from_kernel(f, at)
             if not (at.exact and at.exchange is not None and at.optimality == "swap_optimal"):
                 return f.refit(at.support, start=point)
@@ -213,7 +211,8 @@ class Auto(Solver):
             settled = _settled(f, constraint, point, at.exchange, at.doubtful)
             if settled is not None:
                 return settled
-        plan = plan._replace(only=None)  # as ``path`` does, and refits go on from there
+        # as ``path`` does; refits go on from there, also where columns that nearly depend on each other ended the kernel
+        plan = plan._replace(only=None)
         return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
 
     def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> SearchSolution | None:
