@@ -211,7 +211,7 @@ class Auto(Solver):
             settled = _settled(f, constraint, point, at.exchange, at.doubtful)
             if settled is not None:
                 return settled
-        # as ``path`` does; refits go on from there, also where columns that nearly depend on each other ended the kernel
+        # as ``path`` does; refits go on from there, also where columns close to dependent ended the kernel before k
         plan = plan._replace(only=None)
         return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
 
