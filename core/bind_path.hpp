@@ -118,8 +118,9 @@ private:
     if (at == judged) more.from(search.start);
     more.restart_from(size.point.support);
     path.stopped = poll.stop();
-    const bool better = !more.found.empty() && more.found.back().f < size.f - 1e-11 * plan.size(size.f);
-    if (!better || !state.set(more.found.back().support)) return;
+    const double enough = size.f - 1e-11 * plan.size(size.f);
+    if (more.found.empty() || !(more.found.back().f < enough) || !state.set(more.found.back().support)) return;
+    if (state.size() != at || !(state.f < enough)) return; // many updates had left behind what was better
     if (at == judged)
       size.point = state.found(), size.kept = state.keep(), size.f = state.f;
     else
