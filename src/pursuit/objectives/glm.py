@@ -30,8 +30,8 @@ from ..refits.columns import MAX_HESSIAN_COLUMNS
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, exact_combinations, exact_exchanges, unit_columns
-from .glm_curvature import GLMCurvature
 from .glm_path import glm_path, glm_refits
+from .glm_refits import GLMRefits
 from .one_column import best_column
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ EXPECTED_NEWTON_STEPS, EXPECTED_PRODUCTS = 5, 100
 MEAN_OVER_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
 
 
-class GLM(GLMCurvature):
+class GLM(GLMRefits):
     """A generalised linear model on any design, to be minimised over k-sparse coefficients.
 
     Parameters
