@@ -171,3 +171,28 @@ def test_constant_responses():
     assert result.intercept[1] == pytest.approx(4.0)
     flat = pursuit.solve(GLM(X, np.ones((N, 3))), K)
     assert flat.value == pytest.approx(0.0, abs=1e-25)
+
+
+def test_nonnegative_channels_in_parts_and_on_disk(place, monkeypatch):
+    want = pursuit.solve(objective("responses"), K, bounds=(0, None))
+    f = objective("responses", place)
+
+    def refuse(self):
+        raise AssertionError("rows of all parts were brought together")
+
+    monkeypatch.setattr(ColumnsInParts, "gather_columns", refuse)
+    got = pursuit.solve(f, K, bounds=(0, None))
+    assert np.array_equal(got.support, want.support)
+    assert (got.coef >= 0).all() and (got.coef == 0).any()
+    np.testing.assert_allclose(got.coef, want.coef, rtol=1e-6, atol=1e-9)
+    assert got.value == pytest.approx(want.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("door", ["regressor", "parts"])
+def test_weights_per_response_are_refused(door):
+    W = np.ones((N, 3))
+    with pytest.raises(ValueError, match=r"sample_weight must have one entry per row of X, shape \(\d+,\)"):
+        if door == "regressor":
+            pursuit.SparseRegressor(K).fit(X, RESPONSES, sample_weight=W)
+        else:
+            GLM(InParts([(X[:40], RESPONSES[:40], W[:40]), (X[40:], RESPONSES[40:], W[40:])]))
