@@ -57,8 +57,8 @@ public:
     }
     return 1.0 / (norm * most);
   }
-  // A step of Newton's method: x = z - H^-1 g (no z: zero). Returns its decrement g'H^-1 g, twice what the quadratic
-  // model falls by.
+  // A step of Newton's method: x = z - H^-1 g (no z: zero). Returns its decrement g'(z - x), twice what the quadratic
+  // model falls by; of the step as it is rounded at the size of z.
   double step(const double* z, const double* g, double* x) const {
     for (i64 j = 0; j < m; ++j) x[j] = s[j] * g[j];
     char upper = 'U', plain = 'N';
@@ -67,9 +67,9 @@ public:
       for (char turned : {'T', 'N'}) lapack.trsv(&upper, &turned, &plain, &n, L.get(), &n, x, &one);
     double decrement = 0.0;
     for (i64 j = 0; j < m; ++j) {
-      const double way = s[j] * x[j];
-      decrement += g[j] * way;
-      x[j] = (z ? z[j] : 0.0) - way;
+      const double from = z ? z[j] : 0.0;
+      x[j] = from - s[j] * x[j];
+      decrement += g[j] * (from - x[j]);
     }
     return decrement;
   }

@@ -29,7 +29,7 @@ public:
     for (int step = 0; step < 100; ++step) {
       const double value = system(z, loss);
       if (!std::isfinite(value)) return false;
-      const double decrement = direction(loss, damp);
+      const double decrement = direction(z, loss, damp);
       if (!(decrement >= 0.0)) {
         damp = std::max(10 * damp, 1e-8);
         if (damp > 1.0) return false;
@@ -63,7 +63,7 @@ private:
     const double value = system(z, loss);
     *end = value;
     if (!(value <= before * (1 + 1e-12))) return false;
-    const double decrement = direction(loss, 0.0);
+    const double decrement = direction(z, loss, 0.0);
     return decrement >= 0.0 && decrement <= std::max(tol, kSettled) * value;
   }
 
@@ -102,11 +102,14 @@ private:
 
   // Newton's direction in `ahead`, and its decrement (-1: there is none); a share `damp` of the largest curvature there
   // can be stands in for a missing one.
-  double direction(SmoothedHinge loss, double damp) {
+  double direction(const double* z, SmoothedHinge loss, double damp) {
     if (damp > 0.0)
       for (i64 j = 0; j < size; ++j) H[j * size + j] += damp * bound[j] / loss.gamma;
     const Factor factor(H.get(), size, size);
-    return factor.pivots() > 1e-14 ? factor.step(nullptr, g.get(), ahead.get()) : -1.0;
+    if (!(factor.pivots() > 1e-14)) return -1.0;
+    const double decrement = factor.step(z, g.get(), ahead.get());
+    for (i64 j = 0; j < size; ++j) ahead[j] -= z[j];
+    return decrement;
   }
 
   // Where along `ahead` the slope has all but vanished; 0 where it does not.
