@@ -187,6 +187,7 @@ class Auto(Solver):
         if f.skips_sizes or not f.quadratic or self.restarts is not None or not cheap:
             return None
         longer, plan = self._path_plan(constraint)
+        best: Point | None = None
         found = f.quick_path(longer, plan)
         known = found.by_size() if found is not None else {}
         at = known[min(k, max(known))] if known else None
@@ -201,6 +202,7 @@ class Auto(Solver):
                 yield exact
             if exact.value <= f.floor:
                 return exact
+            best = f.refit(at.support) if constraint.count(at.support) == k else exact
             at = None
         if at is not None and (constraint.count(at.support) == k or at.value <= f.floor):
             point = from_kernel(f, at)
@@ -213,7 +215,8 @@ class Auto(Solver):
                 return settled
         # as ``path`` does; refits go on from there, also where columns close to dependent ended the kernel before k
         plan = plan._replace(only=None)
-        return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
+        again = yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan)
+        return best if best is not None and again is not None and best.value < again.value else again
 
     def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> SearchSolution | None:
         """What one kernel call finds, where the objective has such a kernel."""
