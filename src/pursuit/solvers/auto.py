@@ -44,6 +44,9 @@ PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more f
 # Restarts where the kernel does them, and what they may cost as a multiple of what went before: for quadratics, others.
 PER_UNITS = {True: 5, False: 10}
 RESTARTS = {True: (1000, 8.0), False: (40, 1.5)}
+# That multiple for several responses, each restart of which costs more: of 40 problems of 500 x 1000 with five
+# responses (ten of them to choose it) none has a lower value with 8
+SEVERAL_RESPONSES_EFFORT = 0.5
 NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts in Python
@@ -234,6 +237,7 @@ class Auto(Solver):
     def _plan(self, f: Objective, constraint: AtMost, restart: bool) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
         requested, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
+        effort = SEVERAL_RESPONSES_EFFORT if f.quadratic and f.width > 1 else effort
         patience, effort = (
             (NO_LIMIT, np.inf) if requested else (PATIENCE + constraint.units // PER_UNITS[f.quadratic], effort)
         )
