@@ -40,7 +40,7 @@ PathSolution quadratic_path(nb::object rows, A2 C_, A1 h_, A1 ridge_, double f0,
   const i64 p = C.p();
   require(h.size() == p && ridge.size() == p, "sizes differ");
   request.check(p);
-  PathRequest path{request, thorough, std::move(reached), judged, f0, rounded};
+  PathRequest path{request, thorough, std::move(reached), judged, f0, rounded, C.n() > 1};
   Poll poll(request.stop.call());
   std::optional<Array2<double>> whole;
   std::optional<Lines> H;
@@ -105,7 +105,7 @@ PathSolution orthonormal_path(A2 A_, A2 Y_, A1 length_, double floor, SearchRequ
   const Vector<double> length(length_);
   require(Y.p() == A.n() && length.size() == A.p(), "sizes differ");
   request.check(A.p());
-  PathRequest path{request, thorough, std::move(reached), judged};
+  PathRequest path{request, thorough, std::move(reached), judged, 0.0, 0.0, Y.n() > 1};
   Poll poll(request.stop.call());
   OrthonormalState state(A.data(), Y.data(), length.data(), A.n(), A.p(), Y.n(), path.room(), floor);
   return path.run(state, poll);

@@ -47,6 +47,7 @@ struct PathRequest {
   nb::object reached;
   i64 judged = -1;
   double f0 = 0.0, rounded = 0.0; // where rounded > 0: the path ends at the first size whose claim rounding prevents
+  bool below = false;             // the size below `judged` has as many restarts
 
   i64 room() const {
     const SearchPlan& plan = search.plan;
@@ -98,20 +99,32 @@ private:
   Move judge(PathSearch<State>& path, State& state, Poll& poll) const {
     const i64 index = judged - path.first;
     if (path.stopped || index < 0 || index >= static_cast<i64>(path.best.size())) return {};
+    if (below && index > 1 && thorough) restart(path, state, judged - 1, poll);
+    if (index > 0 && (thorough || !search.start.empty())) restart(path, state, judged, poll);
     auto& size = path.best[static_cast<std::size_t>(index)];
     SearchPlan plan = search.plan;
     plan.k = judged;
-    if (index > 0 && (thorough || !search.start.empty())) {
-      Search<State> more(state, plan, poll);
-      more.from(search.start);
-      more.restart_from(size.point.support);
-      path.stopped = poll.stop();
-      const bool better = !more.found.empty() && more.found.back().f < size.f - 1e-11 * plan.size(size.f);
-      if (better && state.set(more.found.back().support))
-        size.point = state.found(), size.kept = state.keep(), size.f = state.f;
-    }
     if constexpr (requires { state.condition(); }) return judged_exchange(path, state, size, plan);
     return {};
+  }
+
+  // Restarts at a size with all patience; what they find is offered to the sizes next to it.
+  template <class State>
+  void restart(PathSearch<State>& path, State& state, i64 at, Poll& poll) const {
+    auto& size = path.best[static_cast<std::size_t>(at - path.first)];
+    SearchPlan plan = search.plan;
+    plan.k = at;
+    Search<State> more(state, plan, poll);
+    if (at == judged) more.from(search.start);
+    more.restart_from(size.point.support);
+    path.stopped = poll.stop();
+    const double enough = size.f - 1e-11 * plan.size(size.f);
+    if (more.found.empty() || !(more.found.back().f < enough) || !state.set(more.found.back().support)) return;
+    if (state.size() != at || !(state.f < enough)) return; // many updates had left behind what was better
+    if (at == judged)
+      size.point = state.found(), size.kept = state.keep(), size.f = state.f;
+    else
+      path.offer();
   }
 
   template <class State, class Size>

@@ -29,8 +29,9 @@ public:
     ok = info == 0;
     for (i64 j = 0; j < m; ++j) ok = ok && L[j * m + j] > 0.0; // LAPACK lets a NaN pass
   }
-  // The squared ratio of the pivots: no smaller than the reciprocal condition number.
+  // The squared ratio of the pivots: no smaller than the reciprocal condition number; 0 where there is no factor.
   double pivots() const {
+    if (!ok) return 0.0;
     double low = HUGE_VAL, high = 0.0;
     for (i64 j = 0; j < m; ++j) low = std::min(low, L[j * m + j]), high = std::max(high, L[j * m + j]);
     return m == 0 ? 1.0 : low / high * (low / high);
@@ -56,14 +57,21 @@ public:
     }
     return 1.0 / (norm * most);
   }
-  // x = z - H^-1 g
-  void step(const double* z, const double* g, double* x) const {
+  // A step of Newton's method: x = z - H^-1 g (no z: zero). Returns its decrement g'(z - x), twice what the quadratic
+  // model falls by; of the step as it is rounded at the size of z.
+  double step(const double* z, const double* g, double* x) const {
     for (i64 j = 0; j < m; ++j) x[j] = s[j] * g[j];
     char upper = 'U', plain = 'N';
     int n = m, one = 1;
     if (m > 0)
       for (char turned : {'T', 'N'}) lapack.trsv(&upper, &turned, &plain, &n, L.get(), &n, x, &one);
-    for (i64 j = 0; j < m; ++j) x[j] = z[j] - s[j] * x[j];
+    double decrement = 0.0;
+    for (i64 j = 0; j < m; ++j) {
+      const double from = z ? z[j] : 0.0;
+      x[j] = from - s[j] * x[j];
+      decrement += g[j] * (from - x[j]);
+    }
+    return decrement;
   }
   // out = H^-1, rows ldo apart
   void inverse(double* out, i64 ldo) const { invert(out, ldo, s.get()); }

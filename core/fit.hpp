@@ -41,11 +41,9 @@ public:
       if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > limits.seconds)
         return {value, false};
       const Factor factor(H, m + 1, size);
-      if (!factor.ok || !(factor.pivots() > limits.singular)) return {value, false};
+      if (!(factor.pivots() > limits.singular)) return {value, false};
       ahead[m] = 0.0;
-      factor.step(z, g, ahead);
-      double decrement = 0.0;
-      for (i64 j = 0; j < size; ++j) decrement -= g[j] * (ahead[j] - z[j]);
+      const double decrement = factor.step(z, g, ahead);
       const double height = std::isinf(limits.lower) ? std::fabs(value) : value - limits.lower;
       // above a floor there is no end, and a start that is far too high says nothing
       const double fallen = std::min(std::fabs(start - value), 1e2 * (height + std::fabs(value)));

@@ -225,7 +225,7 @@ private:
     for (i64 i = 0; i < s; ++i)
       for (i64 j = 0; j < s; ++j) H[i * s + j] = problem.H[S[i] * p + S[j]];
     const Factor whole(H.get(), s, s);
-    if (!whole.ok || !(whole.pivots() > kSafePivots)) return false;
+    if (!(whole.pivots() > kSafePivots)) return false;
     whole.inverse(B.get(), s);
     for (i64 i = 0; i < n; ++i)
       for (i64 j = 0; j < s; ++j) across[i * s + j] = problem.H[N[i] * p + S[j]];

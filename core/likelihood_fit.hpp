@@ -38,8 +38,8 @@ public:
       : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), d1(reals(X_.n * loss_.r)),
         d2(reals(X_.n * loss_.pairs())), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
         g(reals((most + 1) * loss_.r)), ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())),
-        turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)), s(reals((most + 1) * loss_.r)),
-        zero((most + 1) * loss_.r, 0.0), floor(floor_), scale(scale_), poll(poll_) {}
+        turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)), s(reals((most + 1) * loss_.r)), floor(floor_),
+        scale(scale_), poll(poll_) {}
 
   static constexpr double kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
 
@@ -251,16 +251,10 @@ private:
         for (i64 l = 0; l < N; ++l) H[l * (N + 1)] += damp * (H[l * (N + 1)] + top);
       }
       const Factor factor(H.get(), N, N);
-      pivots = factor.ok ? factor.pivots() : 0.0;
-      if (pivots > kDependentPivots || (N == 0 && factor.ok)) {
-        factor.step(zero.data(), g.get(), s.get());
-        break;
-      }
+      pivots = factor.pivots();
+      if (pivots > kDependentPivots) return factor.step(nullptr, g.get(), s.get());
       if (damp > 1e3) return -1.0;
     }
-    double dec = 0.0;
-    for (i64 l = 0; l < N; ++l) dec -= g[l] * s[l];
-    return dec;
   }
 
   // Along the direction to where f has fallen: the whole step, less where that is too far, more where steps stay long
@@ -331,7 +325,7 @@ private:
     for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, ahead2.get(), n, scaled.data() + l * n);
     gemm(true, M, M, n, D.get(), n, scaled.data(), n, 0.0, gram.data(), M);
     const Factor factor(gram.data(), M, M);
-    return factor.ok && factor.pivots() > kSurePivots;
+    return factor.pivots() > kSurePivots;
   }
 
   LikelihoodFit close(LikelihoodFit& at, End end) {
@@ -345,7 +339,7 @@ private:
   }
 
   Buffer ahead1, ahead2, turn, there, s;
-  std::vector<double> zero, ahead, scaled, blocks, columns;
+  std::vector<double> ahead, scaled, blocks, columns;
   double floor, scale;
   double lifted = 0.0; // the damping of the last direction
   std::uint64_t fits = 0;

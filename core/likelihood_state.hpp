@@ -343,7 +343,7 @@ public:
     B.assign(static_cast<std::size_t>(N * N), 0.0);
     double* H = fitter.H.get();
     Factor factor(H, N, N);
-    pivots = factor.ok ? factor.pivots() : 0.0;
+    pivots = factor.pivots();
     for (double lift = 1e-10; !factor.ok && lift < 1.0; lift *= 100.0) { // columns too close to dependent
       for (i64 l = 0; l < N; ++l) H[l * (N + 1)] = H[l * (N + 1)] * (1.0 + lift) + 1e-300;
       factor = Factor(H, N, N);

@@ -287,7 +287,7 @@ private:
     gemm(true, k, k, n, orthonormal.get(), n, orthonormal.get(), n, 0.0, L.data(), k);
     for (i64 l = 0; l < k; ++l) L[l * (k + 1)] += share[S[l]];
     const Factor factor(L.data(), k, k);
-    if (!factor.ok || factor.pivots() < 1e-10) return false;
+    if (!(factor.pivots() >= 1e-10)) return false;
     B.resize(static_cast<std::size_t>(k * k));
     factor.inverse(B.data(), k);
     for (i64 l = 0; l < k; ++l) { // the factor itself

@@ -35,7 +35,7 @@ public:
   // The minimiser x of c'x + x'(H + ridge)x/2 over a support, and the reciprocal condition number of H_SS + ridge.
   double solve(const i64* S, i64 m, const double* c, const double* ridge, double* x) {
     Buffer H = reals(m * m), spare;
-    std::vector<double> g(static_cast<std::size_t>(m)), once(static_cast<std::size_t>(m)), zero(g.size(), 0.0);
+    std::vector<double> g(static_cast<std::size_t>(m)), once(static_cast<std::size_t>(m));
     for (i64 i = 0; i < m; ++i) {
       const double* h = row(S[i], spare);
       for (i64 l = 0; l < m; ++l) H[i * m + l] = h[S[l]];
@@ -44,7 +44,7 @@ public:
     }
     const Factor factor(H.get(), m, m);
     if (!factor.ok) return 0.0;
-    factor.step(zero.data(), g.data(), once.data());
+    factor.step(nullptr, g.data(), once.data());
     for (i64 i = 0; i < m; ++i) g[i] += dot(&H[i * m], once.data(), m);
     factor.step(once.data(), g.data(), x);
     return factor.rcond();

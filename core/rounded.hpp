@@ -29,13 +29,12 @@ public:
     for (int step = 0; step < 100; ++step) {
       const double value = system(z, loss);
       if (!std::isfinite(value)) return false;
-      if (!direction(z, loss, damp)) {
+      const double decrement = direction(z, loss, damp);
+      if (!(decrement >= 0.0)) {
         damp = std::max(10 * damp, 1e-8);
         if (damp > 1.0) return false;
         continue;
       }
-      double decrement = 0.0;
-      for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
       if (damp == 0.0 && decrement <= tol * value) {
         for (i64 j = 0; j < size; ++j) z[j] += ahead[j];
         if (!end || settled(z, loss, value, tol, end)) return true;
@@ -63,10 +62,9 @@ private:
   bool settled(const double* z, SmoothedHinge loss, double before, double tol, double* end) {
     const double value = system(z, loss);
     *end = value;
-    if (!(value <= before * (1 + 1e-12)) || !direction(z, loss, 0.0)) return false;
-    double decrement = 0.0;
-    for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
-    return decrement <= std::max(tol, kSettled) * value;
+    if (!(value <= before * (1 + 1e-12))) return false;
+    const double decrement = direction(z, loss, 0.0);
+    return decrement >= 0.0 && decrement <= std::max(tol, kSettled) * value;
   }
 
   void predict(const double* z, const double* offset, double* out) const {
@@ -102,15 +100,16 @@ private:
     return value;
   }
 
-  // Newton's direction in `ahead`; a share `damp` of the largest curvature there can be stands in for a missing one.
-  bool direction(const double* z, SmoothedHinge loss, double damp) {
+  // Newton's direction in `ahead`, and its decrement (-1: there is none); a share `damp` of the largest curvature there
+  // can be stands in for a missing one.
+  double direction(const double* z, SmoothedHinge loss, double damp) {
     if (damp > 0.0)
       for (i64 j = 0; j < size; ++j) H[j * size + j] += damp * bound[j] / loss.gamma;
     const Factor factor(H.get(), size, size);
-    if (!factor.ok || !(factor.pivots() > 1e-14)) return false;
-    factor.step(z, g.get(), ahead.get());
+    if (!(factor.pivots() > 1e-14)) return -1.0;
+    const double decrement = factor.step(z, g.get(), ahead.get());
     for (i64 j = 0; j < size; ++j) ahead[j] -= z[j];
-    return true;
+    return decrement;
   }
 
   // Where along `ahead` the slope has all but vanished; 0 where it does not.

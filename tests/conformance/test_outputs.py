@@ -136,6 +136,14 @@ BAD = {
         lambda: GLM(X, RESPONSES, sample_weight=np.ones((N, 3))),
         r"sample_weight must have .*one.* per row",
     ),
+    "weights per response, in a fit": (
+        lambda: pursuit.SparseRegressor(K).fit(X, RESPONSES, sample_weight=np.ones((N, 3))),
+        r"sample_weight must have one entry per row of X, shape \(90,\)",
+    ),
+    "weights per response, in a part": (
+        lambda: GLM(InParts([(X, RESPONSES, np.ones((N, 3)))])),
+        r"part 0: sample_weight must have one entry per row of X, shape \(90,\)",
+    ),
     "offsets": (lambda: GLM(X, RESPONSES, offset=np.ones((N, 2))), r"offset must have shape \(90,\) or \(90, 3\)"),
 }
 
@@ -171,3 +179,18 @@ def test_constant_responses():
     assert result.intercept[1] == pytest.approx(4.0)
     flat = pursuit.solve(GLM(X, np.ones((N, 3))), K)
     assert flat.value == pytest.approx(0.0, abs=1e-25)
+
+
+def test_nonnegative_channels_in_parts_and_on_disk(place, monkeypatch):
+    want = pursuit.solve(objective("responses"), K, bounds=(0, None))
+    f = objective("responses", place)
+
+    def refuse(self):
+        raise AssertionError("rows of all parts were brought together")
+
+    monkeypatch.setattr(ColumnsInParts, "gather_columns", refuse)
+    got = pursuit.solve(f, K, bounds=(0, None))
+    assert np.array_equal(got.support, want.support)
+    assert got.coef.min() == 0
+    np.testing.assert_allclose(got.coef, want.coef, rtol=1e-6, atol=1e-9)
+    assert got.value == pytest.approx(want.value, rel=1e-9)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from pursuit import path, solve
+from pursuit.objectives.least_squares import problem_of
 from pursuit.objectives.multi import MultiGLM
 
 
@@ -137,3 +138,17 @@ def test_a_copied_column_and_a_constant_one():
     S = features(result)
     assert result.value == pytest.approx(value(X, Y, S), rel=1e-9)
     assert min(exchanged_values(X, Y, S).values()) >= result.value * (1 - 1e-9)
+
+
+def test_columns_far_from_zero_take_the_kernel_too():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 520))  # more than have a search at every size
+    Y = X[:, [3, 70, 411]] @ rng.standard_normal((3, 3)) + rng.standard_normal((120, 3))
+    near, far = MultiGLM(X, Y, "squared"), MultiGLM(X + 1e5, Y, "squared")
+    assert problem_of(far) is not None
+    one, other = solve(near, 3), solve(far, 3)
+    assert np.array_equal(one.support, other.support)
+    assert other.value == pytest.approx(one.value, rel=1e-9)
+    assert other.optimality == "swap_optimal"
+    for here, there in zip(path(near, range(1, 5)), path(far, range(1, 5)), strict=True):
+        assert there.value == pytest.approx(here.value, rel=1e-9)

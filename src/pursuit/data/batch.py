@@ -4,13 +4,12 @@ Model i has coefficients B[i], columns x outputs, and intercepts b[i]. Answers h
 disjoint rows add up. Rows without a weight are left out, and linear predictors, rows x models x outputs, stay here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from .._utils.types import Columns, Flags, Matrix, Vector
-from ..engines import Ask, Map, total
 from ..losses import Loss
 
 if TYPE_CHECKING:
@@ -25,13 +24,8 @@ MIN_CACHED_PREDICTORS = 1 << 17  # predictors that are kept, since a search for 
 CACHE_DIVISOR = 16  # of the entries of X may be kept for that by each of the folds
 
 
-class Piece(NamedTuple):
-    """Targets, weights and offset (rows x 1 x outputs; 0: none) of some rows, and predictors without either."""
-
-    y: Vector
-    c: Vector
-    offset: float | Vector  # numbers per row, or 0
-    eta: Vector
+#: Targets, weights and offset (rows x 1 x outputs; 0: none) of some rows, and predictors without either.
+Piece: TypeAlias = tuple[Vector, Vector, float | Vector, Vector]
 
 
 class Batch:
@@ -99,7 +93,7 @@ class Batch:
             for low in range(0, len(some), size):
                 rows = some[low : low + size]
                 eta = np.einsum("ij,mjq->imq", A[low : low + size], B, optimize=True)
-                yield Piece(y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta)
+                yield y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta
 
 
 def is_dense(data: "RowStore") -> bool:
@@ -125,22 +119,6 @@ def row_chunks(n: int, count: int, size: int, chosen: Callable[[slice], Flags]) 
     for low in range(0, n, step):
         rows = low + np.flatnonzero(chosen(slice(low, low + step)))
         yield from (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-class BatchInParts:
-    """The same on rows in parts."""
-
-    def __init__(self, parts: Sequence[Any], each: Map) -> None:
-        self.parts, self.each = parts, each
-
-    def losses(self, b: Matrix) -> Vector:
-        return total(self.each(Ask("losses", b), self.parts))
-
-    def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
-        return total(self.each(Ask("levels", b), self.parts))
-
-    def shrinks(self, b: Matrix, null: Vector, s: Vector) -> tuple[Vector, Vector]:
-        return total(self.each(Ask("shrinks", b, null, s), self.parts))
 
 
 def losses(loss: Loss, y: Vector, eta: Vector) -> Vector:

@@ -7,8 +7,9 @@ Rows that are here are sent once, and again to the worker that takes over from a
 
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -105,29 +106,28 @@ def _collection(engine: Dask, X: "DaskCollection", beside: "dict[str, DaskCollec
     groups = np.array_split(np.arange(len(parts)), min(len(parts), len(engine.workers())))
 
     def make(i: int) -> "Future":
-        recipe = _Box([[_Graph(block) if _is_delayed(block) else block for block in parts[j]] for j in groups[i]])
+        recipe = _Box([[_graph(block) if _is_delayed(block) else block for block in parts[j]] for j in groups[i]])
         return engine.client.submit(_computed, recipe, int(groups[i][0]), key=_key(i), pure=False)
 
     return engine.placed(make, len(groups))
 
 
-def _computed(recipe: "_Box[list[list[_Graph | Array | None]]]", first: int) -> Bundle:
+def _computed(recipe: "_Box[list[list[partial[StoredMatrix] | Array | None]]]", first: int) -> Bundle:
     """A bundle from the graphs of its partitions, in one task."""
     return Bundle(
-        [tuple(block() if isinstance(block, _Graph) else block for block in part) for part in recipe.it], first
+        [tuple(block() if isinstance(block, partial) else block for block in part) for part in recipe.it], first
     )
 
 
-class _Graph:
+def _graph(block: "Delayed") -> "partial[StoredMatrix]":
     """What it takes to compute one partition."""
+    return partial(_compute, block.key, dict(block.__dask_graph__().cull({block.key})))
 
-    def __init__(self, block: "Delayed") -> None:
-        self.key, self.tasks = block.key, dict(block.__dask_graph__().cull({block.key}))
 
-    def __call__(self) -> StoredMatrix:
-        from dask.local import get_sync
+def _compute(key: Any, tasks: dict[Any, Any]) -> StoredMatrix:
+    from dask.local import get_sync
 
-        return get_sync(self.tasks, self.key)
+    return get_sync(tasks, key)
 
 
 def _persisted(engine: Dask, parts: "Sequence[tuple[Delayed, ...]]") -> RemoteMap:

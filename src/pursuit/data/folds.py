@@ -13,7 +13,7 @@ A training fold and a held-out fold are the same rows with other weights (``Data
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Flags, Matrix, Vector
 from .._utils.validation import check_count
-from ..engines import Ask, in_turn, total
+from ..engines import Ask, SumOfParts, total
 from .answers import Moments, merge_moments
 from .batch import row_chunks
 
@@ -59,9 +59,10 @@ class LabelSums:
         each = ([chunk.moments() for chunk in self._chunks(j)] for j in range(self.count))
         return [merge_moments(found or [Moments(0.0, none, none)]) for found in each]
 
-    def gram_about(self, cols: Columns, shift: Vector) -> list[Any]:
+    def gram_about(self, cols: Columns, shift: Vector) -> tuple[Any, ...]:
         """Gram columns of each label about a shift; the number 0 for a label that no row has."""
-        return [total([0.0, *(chunk.gram_about(cols, shift) for chunk in self._chunks(j))]) for j in range(self.count)]
+        each = ((chunk.gram_about(cols, shift) for chunk in self._chunks(j)) for j in range(self.count))
+        return tuple(total([0.0, *own]) for own in each)
 
     def weighted(self, j: int, held_out: bool, factor: float) -> "Data":
         """The rows with the weights of a fold, which are computed when they are needed."""
@@ -78,24 +79,15 @@ class LabelSums:
             yield self.data.take(rows, 1.0)
 
 
-class LabelSumsInParts:
+class LabelSumsInParts(SumOfParts):
     """The same of rows in parts: each part answers once, for all labels."""
 
     def __init__(self, data: "Parts", labels: Columns, count: int) -> None:
-        self.like, self.each = data._like, data.each
-        self.parts = self.each(Ask("label_sums", count), data.parts, data._split(labels))
-
-    def share(self) -> float:
-        return sum(self.each(Ask("share"), self.parts))
+        super().__init__(data.each(Ask("label_sums", count), data.parts, data._split(labels)), data.each)
+        self.like = data._like
 
     def moments(self) -> list[Moments]:
         return [merge_moments(same) for same in zip(*self.each(Ask("moments"), self.parts), strict=True)]
-
-    def gram_about(self, cols: Columns, shift: Vector) -> list[Any]:
-        ask = Ask("gram_about", cols, shift)
-        in_order = self.each is in_turn  # then each answer is added as it comes, and no two matrices are held
-        answers = (ask(part) for part in self.parts) if in_order else self.each(ask, self.parts)
-        return reduce(lambda one, other: [total(pair) for pair in zip(one, other, strict=True)], answers)
 
     def weighted(self, j: int, held_out: bool, factor: float) -> "Parts":
         parts = self.each(Ask("weighted", j, held_out, factor), self.parts)

@@ -6,7 +6,7 @@ are ``squares_about_means`` (one spread for each output), ``products``, ``interc
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .._utils.types import Columns, Matrix, Vector
 from ..designs import between, centre, cross
 from ..designs.base import OPERATOR_COLUMNS_AT_A_TIME
 from ..designs.blocks import MIN_VARIATION_SHARE
-from ..engines import Ask, Map, check_time, summed, total
+from ..engines import Ask, Map, check_time, over_parts, total
 from ..losses import DiagonalHessian, RowHessian
 from ..refits.columns import MAX_SPARSE_COPY
 from .answers import Moments, merge_moments
@@ -235,8 +235,9 @@ class PartsModel(Model):
     def bounding(self) -> "PartsModel":
         return PartsModel(self.each(Ask("bounding"), self.parts), self.each, None, self.columns)
 
-    def _sum(self, name: str, *args: object) -> Any:
-        return total(self.each(Ask(name, *args), self.parts))
+    rows_about, products, intercepts, entries, coupled = map(
+        over_parts, ("rows_about", "products", "intercepts", "entries", "coupled")
+    )
 
     def along(self, cols: Columns, v: Vector) -> Moments:
         return merge_moments(self.each(Ask("along", cols, v), self.parts))
@@ -267,26 +268,11 @@ class PartsModel(Model):
         mean, size = self.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return self.rows_about(cols, others, mean, size)
 
-    def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
-        return summed(self.each, Ask("rows_about", cols, others, mean, size), self.parts)
-
     def _rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
         return super()._rows(cols, np.arange(self.columns * self.outputs) if others is None else others, centred)
 
-    def products(self, cols: Columns, V: Matrix) -> tuple[float, Vector]:
-        return self._sum("products", cols, V)
-
-    def intercepts(self) -> Matrix:
-        return self._sum("intercepts")
-
     def squares_about_means(self, r: int, cols: Columns) -> Moments:
         return merge_moments(self.each(Ask("squares_about_means", r, cols), self.parts))
-
-    def entries(self, cols: Columns, others: Columns) -> Matrix:
-        return self._sum("entries", cols, others)
-
-    def coupled(self, cols: Columns) -> Matrix:
-        return self._sum("coupled", cols)
 
 
 def _inverse(level: Matrix) -> Matrix:

@@ -18,11 +18,10 @@ from .._utils.column_names import Names
 from .._utils.types import Columns, Intercept, Keywords, Matrix, Ridge, Vector
 from ..designs.base import MemoryBudget
 from ..designs.rows import Rows, joined
-from ..engines import Ask, Map, in_turn, summed
+from ..engines import Ask, Map, SumOfParts, in_turn, over_parts, summed, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, intercept_of
-from .answers import Answer, Moments, QuadraticForm, merge_moments
-from .batch import BatchInParts
+from .answers import Moments, merge_moments
 from .folds import FoldCache, LabelSumsInParts
 from .hessian import PartsModel
 from .rows import Data
@@ -81,9 +80,6 @@ class Parts(Data):
     def _ask(self, name: str, *args: object) -> list[Any]:
         return self.each(Ask(name, *args), self.parts)
 
-    def _sum(self, name: str, *args: object) -> Any:
-        return summed(self.each, Ask(name, *args), self.parts)
-
     def _once(self, name: str, answer: Callable[[], Any]) -> Any:
         if name not in self._known:
             self._known[name] = answer()
@@ -98,11 +94,9 @@ class Parts(Data):
             return found
         return np.unique(np.concatenate([found, *self.each(Ask("row_keys", cols, limit), self.parts[1:])]), axis=0)
 
-    def at(self, cols: Columns, coef: Vector, b: Intercept) -> Answer:
-        return self._sum("at", cols, coef, b)
-
-    def value(self, cols: Columns, coef: Vector, b: Intercept) -> float:
-        return self._sum("value", cols, coef, b)
+    at, value, sketch, gram_about, form, slopes = map(
+        over_parts, ("at", "value", "sketch", "gram_about", "form", "slopes")
+    )
 
     def weighted_transpose(self, a: Vector) -> Vector:
         return summed(self.each, Ask("weighted_transpose"), self.parts, self._split(a))
@@ -142,7 +136,7 @@ class Parts(Data):
         return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
     def infimum(self) -> float:
-        return self._once("infimum", lambda: self._sum("infimum"))
+        return self._once("infimum", lambda: total(self._ask("infimum")))
 
     def ends(self) -> tuple[float, float]:
         def all_ends() -> tuple[float, float]:
@@ -156,7 +150,7 @@ class Parts(Data):
         return PartsModel(self._ask("model", cols, coef, b), self.each, known, self.shape[1])
 
     def batch(self, cols: Columns, B: Vector) -> Any:
-        return BatchInParts(self._ask("batch", cols, B), self.each)
+        return SumOfParts(self._ask("batch", cols, B), self.each)
 
     def metric(self) -> PartsModel:
         return PartsModel(self._ask("metric"), self.each, None, self.shape[1])
@@ -164,21 +158,12 @@ class Parts(Data):
     def _own_moments(self) -> Moments:
         return merge_moments(self._ask("moments"))
 
-    def sketch(self) -> Matrix:
-        return self._sum("sketch")
-
     def _own_gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         if self.room.gram is not None:
             return self._gram_in_one_pass(cols, centred)
         model = self.metric()
         mean, size = model.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
-
-    def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
-        return self._sum("gram_about", cols, shift)
-
-    def form(self, m: Vector, s: Vector, level: Intercept) -> QuadraticForm:
-        return self._sum("form", m, s, level)
 
     def largest(self, cols: Columns) -> Vector:
         return np.max(self._ask("largest", cols), axis=0)
@@ -196,9 +181,6 @@ class Parts(Data):
         for origin in origins[1:]:
             whole = np.where(whole == 0, origin, whole)
         return whole
-
-    def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
-        return self._sum("slopes", points)
 
     def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
         copies = self._ask("copied", cols)

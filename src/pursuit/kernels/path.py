@@ -100,14 +100,24 @@ RESTART_LIMITS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 # Times fewer restarts at each size of a quadratic's path than at the one size of ``only``. ``solve`` takes the same
 # path and adds restarts at its own size, so that it is never worse than a path to k + 1.
 RESTART_DIVISOR = 10
+# Times more restarts, unsuccessful or not, with several responses: they have more supports that no exchange improves
+SEVERAL_RESPONSES_FACTOR = 4
 
 
 def path_request(
-    plan: PathPlan, constraint: AtMost, useful: Array, quadratic: bool, scale: float, start: Columns = NO_COLUMNS
+    plan: PathPlan,
+    constraint: AtMost,
+    useful: Array,
+    quadratic: bool,
+    scale: float,
+    start: Columns = NO_COLUMNS,
+    responses: int = 1,
 ) -> _core.SearchRequest:
     """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTART_LIMITS[quadratic]
     patience += constraint.units // 10
+    if responses > 1:
+        restarts, patience = SEVERAL_RESPONSES_FACTOR * restarts, SEVERAL_RESPONSES_FACTOR * patience
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
         patience, effort = -(-patience // RESTART_DIVISOR), effort / RESTART_DIVISOR
     limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.should_stop)
@@ -144,8 +154,9 @@ def quadratic_path(
     on_columns = columns() if columns is not None and plan.thorough else None
     if on_columns is not None:
         rows_left = min(len(on_columns.columns), len(h) + len(c))
-        on_columns = on_columns if rows_left * len(h) * constraint.k**2 <= MAX_ORTHONORMAL_WORK else None
-    request = path_request(plan, constraint, h > ridge, True, scale)
+        size = constraint.k if plan.only is None else plan.only  # so that a path to this size takes the same way
+        on_columns = on_columns if rows_left * len(h) * size**2 <= MAX_ORTHONORMAL_WORK else None
+    request = path_request(plan, constraint, h > ridge, True, scale, responses=len(c))
     judged = -1 if plan.only is None else plan.only
     floor = MIN_VALUE_SHARE * f0
     needed = rounded if on_columns is not None else 0.0
@@ -173,7 +184,7 @@ def orthonormal_path(
     """
     useful, (A, Y) = given.square > 0, given.triangle()
     thorough, start = (True, NO_COLUMNS) if plan.only is None else (not len(known), known)
-    request = path_request(plan, constraint, useful, True, scale, start)
+    request = path_request(plan, constraint, useful, True, scale, start, len(Y))
     judged = -1 if plan.only is None else plan.only
     floor = NEGLIGIBLE_VALUE_SHARE * 0.5 * float(np.sum(Y**2))
     solution = _core.orthonormal_path(A, Y, given.lengths, floor, request, thorough, plan.reached, judged)

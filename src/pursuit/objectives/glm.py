@@ -30,10 +30,9 @@ from ..refits.columns import MAX_HESSIAN_COLUMNS
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, exact_combinations, exact_exchanges, unit_columns
-from .glm_curvature import GLMCurvature
 from .glm_path import glm_path, glm_refits
+from .glm_refits import GLMRefits
 from .one_column import best_column
-from .several_responses import path_of_responses, search_responses
 
 if TYPE_CHECKING:
     from ..engines.dask import Dask as Engine
@@ -44,7 +43,7 @@ EXPECTED_NEWTON_STEPS, EXPECTED_PRODUCTS = 5, 100
 MIN_MEAN_TO_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
 
 
-class GLM(GLMCurvature):
+class GLM(GLMRefits):
     """A generalised linear model on any design, to be minimised over k-sparse coefficients.
 
     Parameters
@@ -227,24 +226,24 @@ class GLM(GLMCurvature):
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: SearchPlan) -> "SearchSolution | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
+        if self.gram is not None:
+            return least_squares.search(self, constraint, start, plan)
         if self.outputs > 1:
-            several = search_responses if self.quadratic else classes.search
-            return several(self, constraint, start, plan)
+            return classes.search(self, constraint, start, plan)
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.products_only:
             return None
-        if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
+        if constraint.k == 1 and not constraint.include.size and self.data.near:
             single = best_column(self, constraint, plan)
             if single is not None:
                 return single
-        return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
+        return likelihood.search(self, constraint, start, plan)
 
     def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
         single = self.quadratic and self.outputs == 1 and not self.data.products_only
         return least_squares.best_subset(self, constraint, plan) if single else None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
-        several = path_of_responses if self.quadratic else classes.path
-        return glm_path(self, constraint, plan) if self.outputs == 1 else several(self, constraint, plan)
+        return (glm_path if self.outputs == 1 or self.quadratic else classes.path)(self, constraint, plan)
 
     def ridged(self, weights: Vector) -> Any:
         """f + sum_j weights_j/2 x_j^2; what is kept of X (Gram columns, the null model) is shared."""

@@ -21,7 +21,6 @@ from ..kernels.path import (
     PathPlan,
     PathPoint,
     PathSolution,
-    least_squares_path,
     likelihood_path,
     quadratic_path,
     working_set_path,
@@ -43,7 +42,7 @@ MAX_STATE_SHARE = 0.5  # share of X that the kernel may keep of its own
 def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path, or None where the data are too large, or of a kind that needs more care."""
     if (
-        constraint.unit_of is not None
+        not constraint.by_blocks(f.outputs)
         or f.loss.code is None
         or not f.smooth
         or f.data.products_only
@@ -60,7 +59,11 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
         return None
     cheap = p <= MAX_THOROUGH_COLUMNS and f.work * p <= MAX_GRAM_WORK  # enough for a search at every size
     cheap = cheap and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
-    whole = gram.whole or (plan.thorough and cheap)
+    claims = plan.thorough
+    plan = plan._replace(thorough=plan.thorough and cheap)
+    if f.outputs > 1:
+        return _on_copy(f, constraint, plan) if plan.thorough else least_squares.path(f, constraint, plan)
+    whole = gram.whole or plan.thorough
     H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
     h = f.curvatures(null, np.arange(p))
     squares, mean = h - f.ridge, np.zeros(p)
@@ -69,8 +72,6 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
     if bool((mean**2 > MAX_MEAN_TO_SPREAD**2 * squares)[squares > 0].any()):
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
-    claims = plan.thorough
-    plan = plan._replace(thorough=plan.thorough and cheap)
     quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:
         return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
@@ -81,35 +82,25 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
         found = on_working_set(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is not None:
             return found
-    if gram.products is None:
-        found = _in_memory(f, constraint, plan)
-        if found is not None:
-            return found
-    return quad.path(gram.products or _Rows(f), constraint, plan)
+    found = least_squares.path(f, constraint, plan) if gram.products is None else None
+    return quad.path(gram.products or _Rows(f), constraint, plan) if found is None else found
 
 
-def _in_memory(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
-    """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
-    null = f.null
+def _on_copy(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    """The path of several responses on a centred copy of the columns, whose means may be far from zero."""
     problem = least_squares.problem_of(f)
     if problem is None:
         return None
-    found = least_squares_path(
-        problem.kernel,
-        problem.useful,
-        problem.h,
-        null.value,
-        1e-9 * f.height,
-        problem.room,
-        constraint,
-        plan,
-        f.rounded,
+    A, rows = f.data.copied()
+    if f.fit_intercept:
+        centre(A, rows.c)
+    A *= np.sqrt(rows.c)[:, None]
+    down = np.where(problem.useful, -(least_squares.residuals(f, rows) @ A), 0.0)
+    ridge, value = np.where(problem.useful, f.ridge, 0.0), f.null.value
+    found = quadratic_path(
+        A.T @ A, down, problem.h, ridge, value, 1e-9 * f.height, constraint, plan, f.rounded, f.unit_columns
     )
-    if found is None:
-        return None
-    base = null.free if f.fit_intercept else 0.0
-    points = [at._replace(free=base - float(problem.mean[at.support] @ at.coef)) for at in found.points]
-    return replace(found, points=points)
+    return None if found is None else least_squares.path_with_intercepts(f, found, problem.mean)
 
 
 class Quad:

@@ -67,27 +67,17 @@ class GLMRefits(GLMValues):
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Intercept]:
         """Coefficients (with several outputs a row per column) and intercept to begin a refit from."""
         coef = np.zeros(len(support))
-        if self.outputs > 1:
-            return self._begin_with_outputs(support, start)
+        shape = coef.shape if self.outputs == 1 else (-1, self.outputs)
         direct = self.loss.quadratic and not self.data.products_only  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
-            return coef, self._first
+            return coef.reshape(shape), self._first
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
             left = self.support_problem(support)  # without its other columns a start may be worse than nothing
-            if not left.at(left.join(coef, start.free), hessian=False).value < self._without.value:
-                return np.zeros(len(support)), self._without.b
-        return coef, start.free
-
-    def _begin_with_outputs(self, support: Columns, start: Point | None) -> tuple[Vector, Intercept]:
-        coef = np.zeros((len(support) // self.outputs, self.outputs))
-        if start is None or self.quadratic or not start.value < self._without.value:
-            return coef, self._first
-        left = start.x[support].reshape(coef.shape)
-        few = self.support_problem(support)  # without its other columns a start may be worse than nothing
-        better = few.at(few.join(left, start.free), hessian=False).value < self._without.value
-        return (left, start.free) if better else (coef, self._first)
+            if not left.at(left.join(coef.reshape(shape), start.free), hessian=False).value < self._without.value:
+                return np.zeros_like(coef).reshape(shape), self._without.b
+        return coef.reshape(shape), start.free
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""

@@ -1,7 +1,8 @@
 """The search for the best support of the squared loss in one kernel call, on data of any size that lie in memory.
 
 The kernel (core/working_set.hpp) searches on a working set of columns, tests all others against every exchange, and
-searches on all columns where the test leaves more than a few. It works on columns of unit length.
+searches on all columns where the test leaves more than a few. It works on columns of unit length. Several responses
+share the Gram matrix, and norms over them take the place of absolute values (ADR 35).
 """
 
 from dataclasses import replace
@@ -11,10 +12,11 @@ import numpy as np
 
 from .. import _core
 from .._utils.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
-from .._utils.types import Columns, Flags, Vector
+from .._utils.types import Columns, Flags, Intercept, Matrix, Vector
 from ..constraints import AtMost
 from ..data.gram import MAX_WHOLE_GRAM_WORK, NO_COLUMNS
-from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, path_request
+from ..designs import Rows
+from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, PathSolution, least_squares_path, path_request
 from ..kernels.search import (
     MAX_STATE_UNITS,
     WIDENING_FACTOR,
@@ -30,13 +32,17 @@ if TYPE_CHECKING:
     from .glm import GLM
 
 ROOM = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
+RESIDUAL_ROUNDING = 1e-28  # share of the mean square of y at which residuals are rounding: constant responses
 FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """What the kernel finds; None where the data are not in memory or need more care."""
-    found = _by_gram(f, constraint, start, plan)
-    return _by_working_set(f, constraint, start, plan) if found is None else found
+    if not constraint.by_blocks(f.outputs) or f.data.products_only:
+        return None
+    units = constraint.units_of(start)
+    found = _by_gram(f, constraint, units, plan) if f.outputs == 1 else None
+    return _by_working_set(f, constraint, units, plan) if found is None else found
 
 
 def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
@@ -116,12 +122,13 @@ class Problem(NamedTuple):
 
 def problem_of(f: "GLM") -> Problem | None:
     """The problem; None where the data are not in memory or need more care."""
-    stored = f.data.in_memory()
+    stored = f.data.in_memory() if f.data.near else None
     if stored is None:
         return None
     matrix, shift, scale = stored
-    null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
-    mean = f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
+    null, p, q = f.null, f.data.shape[1], f.outputs
+    h = f.curvatures(null, np.arange(0, f.dim, q))
+    mean = f.data.moments().mean if f.fit_intercept else np.zeros(p)
     squares = h - f.ridge
     useful = squares > 0
     if not has_safe_range(squares):
@@ -131,16 +138,18 @@ def problem_of(f: "GLM") -> Problem | None:
     if far and not f.data.full:
         return None
     rows = f.data.raw.rows
-    residual = np.sqrt(rows.c) * (rows.y - null.free - (0.0 if rows.offset is None else rows.offset))
-    gradient = np.where(useful, null.gradient - mean * f.tilt, 0.0) / length
+    residual = residuals(f, rows)
+    if q > 1 and null.value <= RESIDUAL_ROUNDING * float(rows.c @ (rows.y**2).sum(axis=1)):
+        return None
+    gradient = np.where(useful, null.gradient.reshape(p, q).T - np.outer(f.tilt, mean), 0.0) / length
     kernel = _core.LeastSquares(
         matrix,
         rows.c,
-        residual[None],
+        residual,
         mean * scale + shift,
         np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0),
-        gradient[None],
+        gradient,
         length,
         f0=null.value,
         floor=MIN_VALUE_SHARE * null.value,
@@ -149,19 +158,63 @@ def problem_of(f: "GLM") -> Problem | None:
     return Problem(kernel, useful, mean, h)
 
 
+def residuals(f: "GLM", rows: Rows) -> Matrix:
+    """Residuals of the null model, a row per response, multiplied by the roots of the weights."""
+    left = rows.y - f.null.free - (0.0 if rows.offset is None else rows.offset)
+    return np.atleast_2d(np.sqrt(rows.c) * left.T)
+
+
 def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
-    null, widest = f.null, WIDENING_FACTOR[True]
-    problem = problem_of(f) if constraint.k <= MAX_STATE_UNITS else None
+    value, widest = f.null.value, WIDENING_FACTOR[True]
+    problem = problem_of(f) if 0 < constraint.k <= MAX_STATE_UNITS else None
     if problem is None:
         return None
-    fits = (widest * constraint.k + 1) * f.dim <= problem.room
+    fits = (widest * constraint.k + 1) * constraint.units <= problem.room
     request = make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
     solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
-    found = quadratic_solution(solution, request, constraint, null.value, f.rounded)
-    return None if found is None else _with_intercepts(f, found, problem.mean)
+    found = quadratic_solution(solution, request, constraint, value, f.rounded)
+    if found is None or (f.outputs > 1 and found.points[-1][-1] < MIN_VALUE_SHARE * value):
+        return None  # too little is left for differences of products to tell
+    return _with_intercepts(f, found, problem.mean)
+
+
+def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
+    problem = problem_of(f)
+    if problem is None:
+        return None
+    found = least_squares_path(
+        problem.kernel,
+        problem.useful,
+        problem.h,
+        f.null.value,
+        1e-9 * f.height,
+        problem.room,
+        constraint,
+        plan,
+        f.rounded,
+    )
+    return None if found is None else path_with_intercepts(f, found, problem.mean)
+
+
+def _intercept(f: "GLM", mean: Vector, S: Columns, x: Vector) -> Intercept:
+    """The best one beside coefficients x of some columns."""
+    if f.outputs == 1:
+        return float(f.null.free) - float(mean[S] @ x) if f.fit_intercept else 0.0
+    return f.null.free - mean[S] @ x.reshape(len(S), f.outputs) if f.fit_intercept else np.zeros(f.outputs)
 
 
 def _with_intercepts(f: "GLM", found: SearchSolution, mean: Vector) -> SearchSolution:
-    base = f.null.free if f.fit_intercept else 0.0
-    points = [(S, x, base - float(mean[S] @ x), value) for S, x, _, value in found.points]
+    points = [(f.coordinates(S), x, _intercept(f, mean, S, x), value) for S, x, _, value in found.points]
+    return replace(found, points=points)
+
+
+def path_with_intercepts(f: "GLM", found: PathSolution, mean: Vector) -> PathSolution:
+    """The points in f's own coordinates."""
+    points = [
+        at._replace(
+            support=f.coordinates(at.support), coef=at.coef.ravel(), free=_intercept(f, mean, at.support, at.coef)
+        )
+        for at in found.points
+    ]
     return replace(found, points=points)

@@ -105,7 +105,7 @@ class LossOnColumns(SmoothProblem):
     def by_products(self) -> bool:
         """Whether no Hessian is formed."""
         if self.outputs > 1:
-            return (self.width + self.intercept) * self.turn.shape[1] > MAX_DIRECT_VARIABLES
+            return (self.width + self.intercept) * self.directions > MAX_DIRECT_VARIABLES
         return self.width > MAX_HESSIAN_COLUMNS or self.products_only or self.tried_by_products
 
     @property
@@ -147,6 +147,11 @@ class LossOnColumns(SmoothProblem):
         """The directions of the outputs that matter, q x r, with orthonormal columns."""
         return self.loss.basis(self.outputs)
 
+    @property
+    def directions(self) -> int:
+        """How many variables a column has."""
+        return 1 if self.outputs == 1 else self.turn.shape[1]
+
     def split(self, z: Vector) -> tuple[Vector, Intercept]:
         """Coefficients and intercept."""
         if self.outputs > 1:
@@ -169,38 +174,22 @@ class LossOnColumns(SmoothProblem):
     def penalty_at(self, z: Vector) -> float:
         return self.penalty(self.split(z)[0])
 
-    def _at(self, z: Vector, hessian: bool) -> State:
-        """``at`` for several outputs."""
-        (C, b), m, r = self.split(z), self.width, self.turn.shape[1]
-        H = cache = None
-        if self.by_products:
-            value, G, cache = self.value_and_gradient(C, b)
-        else:
-            value, G, H = self.system(C, b, hessian)
-        G[:m] += self._ridged(C)
-        size = (m + self.intercept) * r
-        if H is not None:
-            H = H[:size, :size]
-            H[np.arange(m * r), np.arange(m * r)] += np.repeat(np.broadcast_to(self.ridge, m), r)
-        return State(
-            z, value + self.penalty(C), np.ravel(G @ self.turn)[:size], None if H is None else lambda: H, cache
-        )
-
     def at(self, z: Vector, hessian: bool = True) -> State:
-        if self.outputs > 1:
-            return self._at(z, hessian)
-        m, (v, b) = self.width, self.split(z)
+        m, (v, b), r = self.width, self.split(z), self.directions
         H = cache = None
         if self.by_products:
             value, g, cache = self.value_and_gradient(v, b)
         else:
             value, g, H = self.system(v, b, hessian)
-        g[:m] += self.ridge * v
+        g[:m] += self._ridged(v)
+        size = (m + self.intercept) * r
         if H is not None:
-            H[np.arange(m), np.arange(m)] += self.ridge
-        if not self.intercept:
-            g, H = g[:m], None if H is None else H[:m, :m]
-        return State(z, value + self.penalty(v), g, None if H is None else lambda: H, cache)
+            H = H[:size, :size]
+            H[np.arange(m * r), np.arange(m * r)] += (
+                self.ridge if r == 1 else np.repeat(np.broadcast_to(self.ridge, m), r)
+            )
+        g = g if self.outputs == 1 else np.ravel(g @ self.turn)
+        return State(z, value + self.penalty(v), g[:size], None if H is None else lambda: H, cache)
 
     def line(self, here: State, d: Vector) -> Line:
         """Each trial costs O(n) only."""
@@ -276,14 +265,10 @@ class LossOnColumns(SmoothProblem):
         return self.block.products_only
 
     def system(self, v: Vector, b: Intercept, hessian: bool) -> NewtonSystem:
-        """Value, gradient (columns, then b), Hessian."""
-        if self.outputs > 1:
-            return self._system(v, b, hessian)
-        return self.block.newton(self.loss, self.rows, v, b, hessian)
-
-    def _system(self, C: Matrix, b: Intercept, hessian: bool) -> NewtonSystem:
-        """``system`` for several outputs: a gradient (m + 1) x q, and the Hessian in the variables z."""
-        eta = self.rows.shift(self.block.matvec(C), b)
+        """Value, gradient (columns, then b; of several outputs (m + 1) x q), Hessian in the variables z."""
+        if self.outputs == 1:
+            return self.block.newton(self.loss, self.rows, v, b, hessian)
+        eta = self.rows.shift(self.block.matvec(v), b)
         value, d1 = self.loss.first_order(self.rows.y, eta, self.rows.c)
         G = np.vstack([self.block.rmatvec(d1), d1.sum(axis=0)])
         if not hessian:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.types import Intercept, Matrix, Vector
-from ..designs.blocks import DenseBlock, NewtonSystem
+from ..designs.blocks import DenseBlock
 from ..designs.rows import Rows, joined
-from ..engines import Ask, Map, in_turn, total
+from ..engines import Ask, Map, in_turn, over_parts, total
 from .basis import Stored
 from .columns import ORTHONORMAL_COPIES, LossOnColumns
 from .problem import Line, SmoothProblem, State
@@ -27,8 +27,9 @@ class ColumnsInParts(LossOnColumns):
     scattered: ClassVar[bool] = True
     products_only: ClassVar[bool] = False
 
-    def _sum(self, name: str, *args: object) -> Any:
-        return total(self.each(Ask(name, *args), self.parts))
+    system, bound, target_sums, normal_equations = map(
+        over_parts, ("system", "bound", "target_sums", "normal_equations")
+    )
 
     @property
     def width(self) -> int:
@@ -41,9 +42,6 @@ class ColumnsInParts(LossOnColumns):
     @property
     def affordable(self) -> bool:
         return self.near and super().affordable
-
-    def system(self, v: Vector, b: Intercept, hessian: bool) -> NewtonSystem:
-        return self._sum("system", v, b, hessian)
 
     def value_and_gradient(self, v: Vector, b: Intercept) -> tuple[float, Vector, Any]:
         answers = self.each(Ask("value_and_gradient", v, b), self.parts)
@@ -66,15 +64,6 @@ class ColumnsInParts(LossOnColumns):
     def _own(self, cache: Any) -> Sequence[Any]:
         """What each part keeps of a state."""
         return [None] * len(self.parts) if cache is None else cache
-
-    def bound(self) -> Matrix:
-        return self._sum("bound")
-
-    def target_sums(self) -> tuple[Vector, Vector, float]:
-        return self._sum("target_sums")
-
-    def normal_equations(self, mean: Vector, level: Vector) -> tuple[Matrix, Matrix]:
-        return self._sum("normal_equations", mean, level)
 
     def curves(self, z: Vector) -> tuple[float, float]:
         own = np.append(*self.split(z))  # parts always have an intercept

@@ -44,6 +44,9 @@ PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more f
 # Restarts where the kernel does them, and what they may cost as a multiple of what went before: for quadratics, others.
 UNITS_PER_RESTART = {True: 5, False: 10}
 RESTART_LIMITS = {True: (1000, 8.0), False: (40, 1.5)}
+# That multiple for several responses, each restart of which costs more: of 40 problems of 500 x 1000 with five
+# responses (ten of them to choose it) none has a lower value with 8
+SEVERAL_RESPONSES_EFFORT = 0.5
 NO_LIMIT = 10**9
 # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 MAX_JUDGING_FACTOR = 10
@@ -193,6 +196,7 @@ class Auto(Solver):
         if f.skips_sizes or not f.quadratic or self.restarts is not None or not cheap:
             return None
         longer, plan = self._path_plan(constraint)
+        best: Point | None = None
         found = f.quick_path(longer, plan)
         known = found.by_size() if found is not None else {}
         at = known[min(k, max(known))] if known else None
@@ -207,10 +211,9 @@ class Auto(Solver):
                 yield exact
             if exact.value <= f.floor:
                 return exact
+            best = f.refit(at.support) if constraint.count(at.support) == k else exact
             at = None
-        if at is not None:
-            if constraint.count(at.support) < k and at.value > f.floor:
-                return None  # columns that depend on each other need more care
+        if at is not None and (constraint.count(at.support) == k or at.value <= f.floor):
             point = from_kernel(f, at)
             if not (at.exact and at.exchange is not None and at.optimality == "swap_optimal"):
                 return f.refit(at.support, start=point)
@@ -219,8 +222,10 @@ class Auto(Solver):
             settled = _settled(f, constraint, point, at.exchange, at.doubtful)
             if settled is not None:
                 return settled
-        plan = plan._replace(only=None)  # as ``path`` does, and refits go on from there
-        return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
+        # as ``path`` does; refits go on from there, also where columns close to dependent ended the kernel before k
+        plan = plan._replace(only=None)
+        again = yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan)
+        return best if best is not None and again is not None and best.value < again.value else again
 
     def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> SearchSolution | None:
         """What one kernel call finds, where the objective has such a kernel."""
@@ -238,6 +243,7 @@ class Auto(Solver):
     def _plan(self, f: Objective, constraint: AtMost, restart: bool) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
         requested, (restarts, effort) = self.restarts is not None, RESTART_LIMITS[f.quadratic]
+        effort = SEVERAL_RESPONSES_EFFORT if f.quadratic and f.width > 1 else effort
         patience, effort = (
             (NO_LIMIT, np.inf) if requested else (PATIENCE + constraint.units // UNITS_PER_RESTART[f.quadratic], effort)
         )

@@ -28,7 +28,7 @@ from ..kernels.unit_columns import UnitColumns
 MIN_PIVOT_LENGTH = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
 MIN_NEWCOMER_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
 ENTRIES_AT_A_TIME = 4e6  # numbers of columns that are projected at once
-MAX_REPORTED_NOISE = 1e-4  # of the null value: noise (a bound, mostly far too large) up to which a change is reported
+MAX_REPORTED_NOISE = 1e-3  # of the null value: noise (a bound, mostly far too large) up to which a change is reported
 
 
 class PairSweep(NamedTuple):
