@@ -214,18 +214,23 @@ def _apart(knots: Vector) -> Vector:
     return np.array(kept)
 
 
+def _cube(x: Vector) -> Vector:
+    """x^3: a power of NumPy takes more than twice as long."""
+    return np.asarray(x * x * x)
+
+
 def natural_splines(x: Vector, knots: Vector) -> Matrix:
     """The K - 2 natural cubic splines that vanish below the first knot; linear beyond the last one."""
     span = knots[-1] - knots[0]
     u, t = (x - knots[0]) / span, (knots - knots[0]) / span
     inner = np.clip(u, 0.0, 1.0)
     a, b = t[-2], t[-1]
-    tail, slope_tail = np.maximum(inner - a, 0.0) ** 3, 3 * (b - a) ** 2
+    tail, slope_tail = _cube(np.maximum(inner - a, 0.0)), 3 * (b - a) ** 2
     beyond = np.maximum(u - 1.0, 0.0)
     out = np.empty((len(x), len(knots) - 2), order="F")
     for i, own in enumerate(t[:-2]):
         share = (b - own) / (b - a)
-        out[:, i] = np.maximum(inner - own, 0.0) ** 3 - share * tail
+        out[:, i] = _cube(np.maximum(inner - own, 0.0)) - share * tail
         out[:, i] += (3 * (b - own) ** 2 - share * slope_tail) * beyond
     return out
 
