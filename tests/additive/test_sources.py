@@ -170,3 +170,23 @@ def test_the_command_fits_a_folder(table, tmp_path):
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = SparseAdditiveRegressor(k=3).fit(frame, y)
     np.testing.assert_allclose(pursuit.load_model(out).predict(frame), model.predict(frame), rtol=1e-9)
+
+
+def test_a_column_that_is_constant_in_a_fold(monkeypatch):
+    monkeypatch.setattr(sampled, "MAX_SAMPLED_ROWS", 50)
+    monkeypatch.setattr(sampled, "MIN_SAMPLED_ROWS", 1)
+    g = np.random.default_rng(0)
+    X = g.normal(size=(120, 3))
+    X[:, 2] = 5.3
+    X[:40, 2] = np.arange(40.0)
+    folds = [(np.arange(40, 120), np.arange(40)), (np.arange(80), np.arange(80, 120))]
+    y = X[:, 0] ** 2 + 0.1 * g.normal(size=120)
+    model = SparseAdditiveRegressor(cv=folds, ks=[0, 1, 2, 3]).fit(InParts([(X[:70], y[:70]), (X[70:], y[70:])]))
+    assert 0 in model.support_
+    assert np.abs(model.predict(X)).max() < 20
+
+
+def test_stability_of_rows_in_parts(table):
+    X, y = table
+    found = pursuit.stability(SparseAdditiveRegressor(k=3), in_parts(X, y), n_pairs=2, random_state=0)
+    assert found.units == 6

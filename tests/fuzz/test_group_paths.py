@@ -8,8 +8,8 @@ from pursuit import _core
 
 CHUNK = 10
 DOES_NOT_APPLY = ["the kernel does not apply"]  # every group is a single column
-# dependent columns and a ridge of 1e-9: whole groups were refused, and sizes were missing; other losses, below the start of
-# a call: groups that must be chosen were not
+# dependent columns and a ridge of 1e-9: whole groups were refused, and sizes were missing; the last two (other losses):
+# groups that must be chosen were left out
 HARD = (146, 217, 222, 2_000_129, 2_000_672)
 
 

@@ -95,7 +95,7 @@ def corrected(column: ColumnBasis, G: Matrix, low: float, high: float) -> Column
     center, scale = column.center + unit * e[1], unit * np.sqrt(max(M[1, 1], 0.0))
     column = replace(column, center=float(center), low=low, high=high)
     unknown = not len(column.knots) and column.kind not in ("smooth", "linear")  # constant in the sample
-    if high - low <= MIN_RELATIVE_SPREAD * max(abs(low), abs(high)) or scale == 0 or unknown:
+    if min(high - low, scale) <= MIN_RELATIVE_SPREAD * max(abs(low), abs(high)) or unknown:
         return replace(column, scale=0.0, knots=np.empty(0), shift=NO_MATRIX, rotation=NO_MATRIX)
     column = replace(column, scale=float(scale))
     if not len(column.knots):

@@ -108,10 +108,8 @@ class AdditiveModel:
         names = getattr(self, "feature_names_in_", None)
         names = None if names is None else tuple(map(str, names))
         self._several_outputs = data.outputs > 1
-        (n_rows, p), weights = (
-            data.shape,
-            None if sample_weight is None else check_weights(sample_weight, data.shape[0]),
-        )
+        n_rows, p = data.shape
+        weights = None if sample_weight is None else check_weights(sample_weight, n_rows)
         self._training = training = TrainingColumns(data, weights, names)
         n = float(n_rows if weights is None else rows_that_count(sample_weight, weights).sum())
         self._knots = knots_for(self.n_knots, n)
