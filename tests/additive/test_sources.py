@@ -81,8 +81,13 @@ def test_columns_are_computed_where_the_rows_are(table, tmp_path):
     on_a_disk = SparseAdditiveRegressor(k=3).fit(on_disk(X, y, tmp_path, "folder")).objective_.data.raw.design
     assert isinstance(on_a_disk, Paged)
     assert isinstance(on_a_disk.source.read(), Spline)
-    lazy = SmoothEffects().fit(X).transform(in_parts(X, y))
+    effects = SmoothEffects().fit(in_parts(X, y))
+    lazy = effects.transform(in_parts(X, y))
     assert all(isinstance(part[0], Spline) for part in lazy.parts)
+    columns = [part[0].block(np.arange(lazy.shape[1])).dense() for part in lazy.parts]
+    np.testing.assert_array_equal(np.concatenate(columns), effects.transform(X))
+    np.testing.assert_array_equal(effects.transform(X)[:, -1], X[:, -1])
+    np.testing.assert_allclose(effects.transform(X), SmoothEffects().fit(X).transform(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["smooth", "increasing", "linear"])

@@ -58,12 +58,7 @@ def _pipeline(model: "Model", effects: Sequence[ColumnBasis]) -> "BaseEstimator"
         smooth.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
     x = np.zeros((basis.width, *np.shape(model.coef)[1:]))
     x[np.isin(basis.feature_of, model.support)] = model.coef
-    intercept = np.array(model.intercept, dtype=np.float64)
-    for j, column in zip(model.support.tolist(), effects, strict=True):
-        if column.kind == "linear":  # whose column is the feature as it is
-            first = basis.starts[j]
-            x[first] = x[first] / column.scale if column.scale > 0 else 0.0
-            intercept -= column.center * x[first]
+    intercept = np.asarray(model.intercept, dtype=np.float64)
     pipeline = import_module("sklearn.pipeline").Pipeline
     return pipeline([("effects", smooth), ("model", _linear_model(model, x, intercept))])
 

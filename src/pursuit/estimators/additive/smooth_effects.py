@@ -1,7 +1,7 @@
 """``SmoothEffects``: a scikit-learn transformer that gives every numeric feature a smooth curve."""
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..._utils.validation import check_weights
 from ...data import Arrays, InParts, Source, from_dask, is_dask
 from ...data.dask import transform_by_block
 from ...data.sources import opened
-from ...effects import AdditiveBasis, column_kinds, knots_for
+from ...effects import AdditiveBasis, ColumnBasis, column_kinds, knots_for
 from ...losses import Squared
 from ...selection import rows_that_count
 from ..inputs import check_source_columns, refuse_beside_source, validate_dense
@@ -122,7 +122,8 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         names = _names(self)
         training = TrainingColumns(source.bound(Squared()), weights, names)
         kinds = column_kinds(self.effects, training.count_values, source.shape[1], names)
-        self.basis_: AdditiveBasis = training.fit(weights, kinds, knots_for(self.n_knots, n))
+        basis = training.fit(weights, kinds, knots_for(self.n_knots, n))
+        self.basis_ = AdditiveBasis(tuple(_as_it_is(column) for column in basis.columns))
         self.groups_ = self.basis_.feature_of
         return self
 
@@ -148,11 +149,7 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         if is_dask(X):
             return transform_by_block(self.transform, X, self.basis_.width)
         A: Matrix = validate_dense(self, X, reset=False)
-        out = self.basis_.evaluate(lambda j: A[:, j], len(A))
-        for j, column in enumerate(self.basis_.columns):
-            if column.kind == "linear":
-                out[:, self.basis_.starts[j]] = A[:, j]
-        return out
+        return self.basis_.evaluate(lambda j: A[:, j], len(A))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Name the columns: ``age``, ``age:2``, ...
@@ -175,6 +172,11 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def _as_it_is(column: ColumnBasis) -> ColumnBasis:
+    """The column of a feature without a curve is the feature, and not in units of its own."""
+    return replace(column, center=0.0, scale=1.0) if column.kind == "linear" else column
 
 
 def _names(effects: SmoothEffects) -> tuple[str, ...] | None:
