@@ -3,8 +3,8 @@
 The splits and the errors are those of benchmarks/tables.py: 100 log mean squared error (regression), 100 times log loss
 (classes), so that differences are percent; a set's difference is the mean over its splits, and standard errors are over
 sets. Constants are tuned on the sets of half 0; half 1 judges. "lasso on splines" is LassoCV on the same columns, and
-counts the features it uses. EBM needs interpret-core. Every fit is one line of ``--out``/smooth.jsonl: a stopped run
-goes on.
+counts the features it uses. "EBM" needs interpret-core (PyPI), which no extra of pursuit installs. Every fit is one
+line of ``--out``/smooth.jsonl: a stopped run goes on.
 """
 
 import argparse

@@ -4,7 +4,8 @@
 the other feature), "waves" has four shapes that no line follows, "mixed" has lines and curves. Features are uniform,
 dependent by a Gaussian copula of correlation 0.3; n = 200, p = 20. "On the true basis" is linear selection on a column
 per feature, its own true curve (of a noise feature: the feature itself): what smooth selection would do if it
-knew the shapes. Both get k, the number of true features. The last column is the share of grid points, between the 5 and
+knew the shapes. Both get k, the number of true features; "ridge chosen" is ``ks=[k]``, whose ridge comes from a
+cross-validation. The last column is the share of grid points, between the 5 and
 95 percent quantiles of a true and chosen feature, where the true curve lies inside the bootstrap band of
 :class:`pursuit.plots.EffectDisplay`.
 """
@@ -77,14 +78,15 @@ def covered(truth: str, model: pursuit.SparseAdditiveRegressor, X: np.ndarray, y
     return float(np.mean(inside)) if inside else np.nan
 
 
-def measure(truth: str, seed: int, noise: float, samples: int) -> tuple[float, float, float]:
-    """True features that smooth selection finds, that linear selection on the true basis finds, and the coverage."""
+def measure(truth: str, seed: int, noise: float, samples: int) -> tuple[float, float, float, float]:
+    """True features found by smooth selection, with its ridge chosen, and on the true basis; and the coverage."""
     X, y = draw(truth, seed, noise)
     k = len(TRUTHS[truth])
     smooth = pursuit.SparseAdditiveRegressor(k=k).fit(X, y)
     known = pursuit.SparseRegressor(k=k).fit(true_basis(truth, X), y)
-    ours, theirs = (float(np.sum(model.support_ < k)) / k for model in (smooth, known))
-    return ours, theirs, covered(truth, smooth, X, y, samples) if samples else np.nan
+    chosen = pursuit.SparseAdditiveRegressor(ks=[k], random_state=0).fit(X, y)
+    ours, tuned, theirs = (float(np.sum(model.support_ < k)) / k for model in (smooth, chosen, known))
+    return ours, tuned, theirs, covered(truth, smooth, X, y, samples) if samples else np.nan
 
 
 def _mean(values: np.ndarray) -> str:
@@ -98,11 +100,19 @@ def main() -> None:
     parser.add_argument("--bootstrap", type=int, default=40)
     given = parser.parse_args()
     out = Table(title=f"{given.seeds} data sets each, noise {given.noise:g}: shares (standard errors over data sets)")
-    for head in ("truth", "true features, smooth", "on the true basis", "difference", "true curve in the band"):
+    heads = (
+        "truth",
+        "true features, smooth",
+        "ridge chosen",
+        "on the true basis",
+        "difference",
+        "true curve in the band",
+    )
+    for head in heads:
         out.add_column(head)
     for truth in TRUTHS:
         found = np.array([measure(truth, seed, given.noise, given.bootstrap) for seed in range(given.seeds)])
-        columns = (found[:, 0], found[:, 1], found[:, 0] - found[:, 1], found[:, 2])
+        columns = (found[:, 0], found[:, 1], found[:, 2], found[:, 0] - found[:, 2], found[:, 3])
         out.add_row(truth, *(_mean(column[np.isfinite(column)]) for column in columns))
     Console(width=140).print(out)
 

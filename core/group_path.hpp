@@ -410,7 +410,8 @@ private:
     }
     if (lower) {
       while (state.size() < size) {
-        state.go_to(best[static_cast<std::size_t>(state.size())].groups);
+        const GroupPoint& known = best[static_cast<std::size_t>(state.size())];
+        if (known.value < HUGE_VAL) state.go_to(known.groups); // below the start nothing may be known
         if (!enter_best()) break;
         if (wanted[state.size()]) improve();
         record();

@@ -192,5 +192,3 @@ def test_wrong_data_are_named():
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN or infinity in column 1"):
         SparseAdditiveRegressor(k=1).fit(X, y)
-    with pytest.raises(TypeError, match="rows are in memory"):
-        SparseAdditiveRegressor(k=1).fit(pursuit.InParts([(X[:20], y[:20]), (X[20:], y[20:])]))

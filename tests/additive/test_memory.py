@@ -5,7 +5,7 @@ import pytest
 
 import pursuit
 from pursuit.designs import Spline, as_design
-from pursuit.estimators.additive import inner
+from pursuit.estimators.additive import training
 
 
 def problem(n=300, p=6):
@@ -18,7 +18,7 @@ def test_products_are_those_of_the_stored_columns():
     X, _ = problem()
     X[:, 3] = np.arange(300) % 3  # a feature with one column
     effects = pursuit.SmoothEffects().fit(X)
-    lazy = Spline(X, effects.basis_)
+    lazy = Spline(as_design(X), effects.basis_)
     Z = effects.basis_.evaluate(lambda j: X[:, j], len(X))
     stored = as_design(Z)
     g = np.random.default_rng(1)
@@ -44,7 +44,7 @@ def test_models_are_those_of_stored_columns(monkeypatch, k, classes):
     y = y > np.median(y) if classes else y
     more = {"k": k} if k == 2 else {"ks": [0, 1, 2, 3], "cv": 3}
     stored = kind(**more).fit(X, y)
-    monkeypatch.setattr(inner, "MAX_STORED_ENTRIES", 0)
+    monkeypatch.setattr(training, "MAX_STORED_ENTRIES", 0)
     lazy = kind(**more).fit(X, y)
     assert isinstance(lazy.objective_.data.raw.design, Spline)
     assert lazy.support_.tolist() == stored.support_.tolist()
@@ -56,7 +56,7 @@ def test_all_columns_of_all_rows_are_never_in_memory_together(monkeypatch, class
     n, p = 6000, 12
     X, y = problem(n, p)
     entries = 4 * n * p
-    monkeypatch.setattr(inner, "MAX_STORED_ENTRIES", 0)
+    monkeypatch.setattr(training, "MAX_STORED_ENTRIES", 0)
     for name in (
         "designs.spline.GATHERED_ENTRIES",
         "data.batch.GATHERED_ENTRIES_AT_A_TIME",

@@ -191,3 +191,18 @@ def test_bands_of_a_chosen_model_lie_around_its_curves(table):
     for name, (low, high) in bands.items():
         curve = model.effects_[name](grids[name])
         assert ((low <= curve) & (curve <= high)).mean() > 0.7
+
+
+def test_a_category_of_a_table_is_one_group():
+    g = np.random.default_rng(0)
+    table = pd.DataFrame({"age": g.normal(50, 10, 200), "city": g.choice(list("abcd"), 200), "z": g.normal(size=200)})
+    y = np.sin(table["age"] / 8) + 2.0 * (table["city"] == "b") - (table["city"] == "c") + 0.2 * g.normal(size=200)
+    table.loc[:9, "z"] = np.nan
+    pipeline = pursuit.table_pipeline(SparseAdditiveRegressor(k=2)).fit(table, y)
+    model = pipeline[-1]
+    names = model.get_feature_names_out().tolist()
+    assert model.k_ == 2
+    assert names[0] == "age"
+    assert len(names) > 2
+    assert all(name.startswith("city=") for name in names[1:])
+    assert pipeline.score(table, y) > 0.9

@@ -1,5 +1,6 @@
 """Rows on real Dask workers: the answers of one piece in memory, and the same bits when workers are killed."""
 
+import operator
 import os
 import signal
 import threading
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 
 import pursuit
 from pursuit import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV
+from pursuit.data import by_partition
 from pursuit.engines import Dask
 
 dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
@@ -65,6 +67,34 @@ KINDS = {
     ),
     "data frame": frames,
 }
+
+
+class Looks:
+    """A function that notes, when it is pickled, whether another thread may take the client's lock of references."""
+
+    def __init__(self, client):
+        self.client, self.free = client, []
+
+    def __call__(self, X):
+        return len(X)
+
+    def __reduce__(self):
+        def look():
+            self.free.append(self.client._refcount_lock.acquire(timeout=2))
+            if self.free[-1]:
+                self.client._refcount_lock.release()
+
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        return operator.attrgetter, ("shape",)
+
+
+def test_a_model_is_pickled_before_the_client_locks_its_references(client, rows):
+    """A model asks the workers for its summary when it is pickled, and their answers wait for that lock."""
+    function = Looks(client)
+    assert sum(n for n, _ in by_partition(function, chunked(rows[0]))) == N
+    assert function.free == [True]
 
 
 @pytest.mark.parametrize("kind", KINDS)

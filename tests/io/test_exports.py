@@ -10,6 +10,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRe
 from sklearn.svm import LinearSVC
 
 from pursuit import (
+    SmoothEffects,
+    SparseAdditiveClassifier,
     SparseAdditiveRegressor,
     SparseClassifier,
     SparseClassifierCV,
@@ -63,6 +65,32 @@ def numbers(model, rows):
     return np.asarray(found, dtype=np.float64)
 
 
+CURVES = {
+    "k": (SparseAdditiveRegressor(k=3, effects={"size": "increasing", "größe": "linear"}, include=["größe"]), Y),
+    "cv": (SparseAdditiveRegressor(ks=[2, 3], cv=2), Y),
+    "poisson": (SparseAdditiveRegressor(k=2, loss="poisson"), COUNTS),
+    "two responses": (SparseAdditiveRegressor(k=2), np.column_stack([Y, -Y + 1])),
+    "logistic": (SparseAdditiveClassifier(k=2), LABELS),
+    "three classes": (SparseAdditiveClassifier(k=2), THREE),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("through", ["estimator", "file"])
+def test_an_additive_model_becomes_a_pipeline(name, through, tmp_path):
+    estimator, y = CURVES[name]
+    model = estimator.fit(X, y)
+    source = model if through == "estimator" else load_model(save_model(model, tmp_path / "model.json"))
+    found = source.to_sklearn()
+    assert type(found[0]) is SmoothEffects
+    rows = 1.5 * X  # beyond the outer knots too
+    expected = numbers(model, rows)
+    np.testing.assert_allclose(numbers(found, rows), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    if is_classifier(model):
+        np.testing.assert_array_equal(found.predict(rows), model.predict(rows))
+        np.testing.assert_allclose(found.predict_proba(rows), model.predict_proba(rows), atol=1e-10)
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("through", ["estimator", "file"])
 def test_scikit_learn_predicts_the_same(fitted, name, through, tmp_path):
@@ -80,8 +108,6 @@ def test_scikit_learn_predicts_the_same(fitted, name, through, tmp_path):
 
 
 def test_what_scikit_learn_cannot_express(tmp_path):
-    with pytest.raises(ValueError, match="no curves"):
-        load_model(save_model(SparseAdditiveRegressor(k=1).fit(X, Y), tmp_path / "a.json")).to_sklearn()
     poisson = SparseRegressor(k=1, loss="poisson").fit(X, COUNTS, offset=np.zeros(90))
     with pytest.raises(ValueError, match="no offset, and this one adds the column 'exposure'"):
         load_model(save_model(poisson, tmp_path / "o.json", offset="exposure")).to_sklearn()

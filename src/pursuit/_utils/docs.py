@@ -27,13 +27,14 @@ def fill_docstring(paragraphs: Mapping[str, str]) -> Callable[[F], F]:
 describe_export = fill_docstring(
     {
         "to_sklearn": """
-It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
-to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
+It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``; not of curves), or skops without types
+that have to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
 
 Returns
 -------
 LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
-    By the loss: squared and Huber, Poisson, logistic, hinges.""",
+    By the loss: squared and Huber, Poisson, logistic, hinges. Of an additive model a Pipeline of
+    :class:`pursuit.SmoothEffects` and one of these.""",
         "to_sql": """Parameters
 ----------
 output : {"prediction", "probability", "decision"}, default "prediction"

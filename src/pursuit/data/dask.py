@@ -8,6 +8,7 @@ Rows that are here are sent once, and again to the worker that takes over from a
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,6 +24,7 @@ from .rows import Data
 from .sources import is_dask
 
 if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
     from dask.base import DaskMethodsMixin as DaskCollection
     from dask.delayed import Delayed
     from distributed import Client, Future
@@ -52,7 +54,34 @@ def by_partition(function: Callable[[MatrixLike], T], X: "DaskCollection") -> li
     """What a function gives for each partition, computed where Dask computes."""
     import dask
 
-    return list(dask.compute(*(dask.delayed(function)(block) for block in _blocks(X, "X"))))
+    there = _pickled(function)
+    return list(dask.compute(*(dask.delayed(there)(block) for block in _blocks(X, "X"))))
+
+
+def _pickled(function: Callable[[MatrixLike], T]) -> Callable[[MatrixLike], T]:
+    """A copy as workers will have it.
+
+    An estimator that is pickled asks the workers for its summary. A client that pickles it holds a lock for which its
+    own responses wait, so it must have happened before.
+    """
+    cloudpickle = import_module("cloudpickle")
+
+    copied: Callable[[MatrixLike], T] = cloudpickle.loads(cloudpickle.dumps(function))
+    return copied
+
+
+def transform_by_block(function: Callable[[MatrixLike], Any], X: "DaskCollection", width: int) -> "DaskArray":
+    """A Dask array of what a function gives for each partition: as many rows, ``width`` columns."""
+    import dask
+    import dask.array as da
+
+    sizes = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * X.npartitions
+    there = _pickled(function)
+    blocks = [
+        da.from_delayed(dask.delayed(there)(block), (size, width), np.float64)
+        for block, size in zip(_blocks(X, "X"), sizes, strict=True)
+    ]
+    return da.concatenate(blocks)
 
 
 def placed(data: Data, engine: "Engine") -> Data:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.column_names import Names
-from .._utils.types import Columns, Intercept, Keywords, Matrix, Ridge, Vector
+from .._utils.types import Array, Columns, Intercept, Keywords, Matrix, Ridge, Vector
 from ..designs.base import MemoryBudget
 from ..designs.rows import Rows, joined
+from ..effects import AdditiveBasis, merge_ranges
 from ..engines import Ask, Map, SumOfParts, in_turn, over_parts, summed, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, intercept_of
@@ -195,13 +196,31 @@ class Parts(Data):
             view.shared = self.shared.standardised(m, s, constant)
         return view
 
-    def take(self, rows: Columns, scale: float) -> "Parts":
-        """Of each part its own of these rows; parts without any are left out."""
+    def in_basis(self, basis: AdditiveBasis, names: Names | None, stored: bool) -> "Parts":
+        raw = self.raw
+        return Parts(raw.each(Ask("in_basis", basis, names, stored), raw.parts), raw.each)  # type: ignore[attr-defined]
+
+    def column_ranges(self) -> Matrix:
+        return merge_ranges(self._ask("column_ranges"))
+
+    def sampled(self, rows: Columns) -> Matrix:
+        used, own = self._rows_of_parts(rows)
+        return np.concatenate(self.each(Ask("sampled"), used, own))
+
+    def basis_sums(self, basis: AdditiveBasis) -> Array:
+        return self._sum("basis_sums", basis)
+
+    def _rows_of_parts(self, rows: Columns) -> tuple[list[Data], list[Columns]]:
+        """The parts that have some of these rows, and their own numbers of them."""
         ends = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         own = [rows[(rows >= low) & (rows < high)] - low for low, high in pairwise(ends)]
         used = [i for i, mine in enumerate(own) if len(mine)]
-        taken = self.each(Ask("take", scale), [self.parts[i] for i in used], [own[i] for i in used])
-        return self._like(taken)
+        return [self.parts[i] for i in used], [own[i] for i in used]
+
+    def take(self, rows: Columns, scale: float) -> "Parts":
+        """Of each part its own of these rows; parts without any are left out."""
+        used, own = self._rows_of_parts(rows)
+        return self._like(self.each(Ask("take", scale), used, own))
 
     def weighted(self, c: Vector) -> "Parts":
         own = self._split(c)

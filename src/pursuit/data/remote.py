@@ -10,6 +10,7 @@ from .._utils.column_names import Names
 from .._utils.labels import distinct_labels, merge_labels
 from .._utils.types import Array, Columns, Intercept, Vector
 from .._utils.validation import check_vector
+from ..effects import AdditiveBasis
 from ..engines import Ask
 from ..engines.remote import RemoteMap, RemoteRef
 from ..losses import Loss
@@ -98,6 +99,12 @@ class Bundle:
         twin.source = self.source.weighted(weights)
         return twin
 
+    def in_basis(self, basis: AdditiveBasis, names: Names | None) -> "Bundle":
+        assert self.source is not None
+        twin = object.__new__(Bundle)
+        twin.source = self.source.in_basis(basis, names)
+        return twin
+
     def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         assert self.source is not None
         return self.source.predictors(cols, coef, intercept)
@@ -161,6 +168,11 @@ class RemoteSource(Source):
         own = np.split(check_vector(weights, "sample_weight", self.shape[0]), np.cumsum(self.sizes)[:-1])
         twins = self.each(Ask("weighted"), self.bundles, own)
         return RemoteSource(self.each, twins, [info._replace(weighted=True) for info in self.info])
+
+    def in_basis(self, basis: AdditiveBasis, names: Names | None = None) -> "RemoteSource":
+        known = "" if names is None else "of a basis"
+        info = [own._replace(columns=basis.width, dtypes=("float64",), names=known) for own in self.info]
+        return RemoteSource(self.each, self._ask("in_basis", basis, names), info)
 
     def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return np.concatenate(self._ask("predictors", cols, coef, intercept))

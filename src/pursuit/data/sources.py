@@ -13,7 +13,8 @@ from .._utils.labels import as_labels, distinct_labels, merge_labels
 from .._utils.row_order import warn_row_order
 from .._utils.types import Array, ArrayLike, Columns, Intercept, MatrixLike, StoredMatrix, Vector
 from .._utils.validation import check_offset, check_shape, check_vector, check_weights
-from ..designs import Design, Rows, as_design
+from ..designs import Design, Rows, as_design, spline_columns
+from ..effects import AdditiveBasis
 from ..engines import Map, in_turn
 from ..losses import Loss
 from ..losses.base import check_derivative
@@ -75,6 +76,10 @@ class Source:
         """X[:, cols] coef + intercept + offset of all rows, in their order; a column per output where coef has some."""
         raise NotImplementedError
 
+    def in_basis(self, basis: AdditiveBasis, names: Names | None = None) -> "Source":
+        """The same rows with the columns of splines of these, computed when they are needed."""
+        raise NotImplementedError
+
     def splittable(self) -> Any:
         """What a splitter gets as X: only its number of rows counts."""
         return np.empty((self.shape[0], 0))
@@ -93,6 +98,9 @@ class RowSubset(Source):
 
     def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return self.source.predictors(cols, coef, intercept)[self.rows]
+
+    def in_basis(self, basis: AdditiveBasis, names: Names | None = None) -> "RowSubset":
+        return RowSubset(self.source.in_basis(basis, names), self.rows)
 
 
 class Arrays(Source):
@@ -245,6 +253,20 @@ class InParts(Source):
         own = np.split(check_vector(weights, "sample_weight", self.shape[0]), np.cumsum(self.sizes)[:-1])
         twin = copy.copy(self)
         twin.parts = [(X, y, w, o) for (X, y, _, o), w in zip(self.parts, own, strict=True)]
+        return twin
+
+    def without_targets(self) -> Self:
+        """The same rows with targets of zero, and no offset: for what looks at X only."""
+        twin = copy.copy(self)
+        twin.parts = [(X, np.zeros(n), w, None) for (X, _, w, _), n in zip(self.parts, self.sizes, strict=True)]
+        twin.outputs = 0
+        return twin
+
+    def in_basis(self, basis: AdditiveBasis, names: Names | None = None) -> Self:
+        twin = copy.copy(self)
+        twin.parts = [(spline_columns(X, basis, names, False), *beside) for X, *beside in self.parts]
+        twin.width, twin.names, twin.dtype = basis.width, names, np.dtype(np.float64)
+        twin.shape = self.shape[0], basis.width
         return twin
 
     def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:

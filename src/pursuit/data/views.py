@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.types import Columns, Intercept, Vector
-from ..designs import Standardized
+from .._utils.column_names import Names
+from .._utils.types import Array, Columns, Flags, Intercept, Matrix, Vector
+from ..designs import Design, Standardized, spline_columns
+from ..designs.spline import read_feature
 from ..designs.standardized import MAX_MEAN_TO_SCALE
+from ..effects import AdditiveBasis, basis_sums, column_ranges
 from ..losses import Loss
 from .folds import FoldCache
 from .moments import ColumnMoments
@@ -38,6 +41,23 @@ class ColumnViews(ColumnMoments):
         if self.shared is not None:
             view.shared = self.shared.standardised(m, s, constant)
         return view
+
+    def in_basis(self, basis: AdditiveBasis, names: Names | None, stored: bool) -> "Data":
+        """The same rows with the columns of splines of the user's columns."""
+        raw = self.raw
+        return raw._like(spline_columns(raw.design, basis, names, stored), raw.rows)
+
+    def column_ranges(self) -> Matrix:
+        """The ends and a few distinct values of every column (``effects.column_ranges``), on the rows that count."""
+        return self.design.scan(ranges_of, self.rows.c > 0)
+
+    def sampled(self, rows: Columns) -> Matrix:
+        """Some rows of X, dense."""
+        return self.design.take(rows).block(np.arange(self.shape[1])).dense()
+
+    def basis_sums(self, basis: AdditiveBasis) -> Array:
+        """Sums of products of the splines of every feature (``effects.basis_sums``)."""
+        return self.design.scan(sums_of, basis, self.rows.c)
 
     def folds(self, labels: Columns) -> FoldCache:
         """Folds of these rows by a label each (-1: none), with ``train`` and ``held_out``; never a copy of X."""
@@ -83,3 +103,14 @@ class ColumnViews(ColumnMoments):
 
     def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return self.design.from_units(cols, coef, b)
+
+
+def ranges_of(design: Design, counted: Flags) -> Matrix:
+    """``column_ranges`` of the rows of a design that count, column by column."""
+    found = [column_ranges(read_feature(design, j)[counted, None]) for j in range(design.shape[1])]
+    return np.concatenate(found)
+
+
+def sums_of(design: Design, basis: AdditiveBasis, c: Vector) -> Array:
+    """``basis_sums`` of the rows of a design."""
+    return basis_sums(basis, lambda j: read_feature(design, j), c)

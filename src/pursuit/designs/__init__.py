@@ -8,7 +8,7 @@ from .operator import Operator
 from .paged import Paged, PagedBlock
 from .rows import Rows
 from .sparse import Sparse, SparseBlock
-from .spline import Spline
+from .spline import Spline, spline_columns
 from .standardized import Standardized, between
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "between",
     "centre",
     "cross",
+    "spline_columns",
 ]

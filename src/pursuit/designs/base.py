@@ -11,7 +11,7 @@ Vectors of length n stay with the design; k-sparse points go in, vectors of leng
 
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ OPERATOR_COLUMNS_AT_A_TIME = 16  # columns of one product with an operator
 GRAM_COPY_BYTES = 1 << 25  # bytes of rows copied at a time for a Gram matrix
 CHECKED_COLUMNS_AT_A_TIME = 256  # columns looked at together where something may be wrong with them
 MIN_SQUARABLE = 1e-150  # numbers below which squares have no digits
+
+
+T = TypeVar("T")
 
 
 class CacheOwner:
@@ -114,6 +117,10 @@ class Design:
             A -= shift
             out += DenseBlock(A).gram(c[rows])
         return out
+
+    def scan(self, look: Callable[..., T], *args: object) -> T:
+        """``look(design, *args)``, called once with this design while its rows are in memory."""
+        return look(self, *args)
 
     def row_hashes(self) -> NDArray[np.uint64]:
         """A 64-bit hash of every row, see ``_core.Matrix.row_hashes``; by default a few gathered columns at a time."""

@@ -1,7 +1,8 @@
 """Rows that are not kept in memory: read for each question, and let go after it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from ..losses.base import Loss
 from .base import CacheOwner, Design, MemoryBudget
 from .blocks import Block, Limits, NewtonSystem, Quick
 from .rows import Rows
+
+T = TypeVar("T")
 
 
 class Place(Protocol):
@@ -74,6 +77,9 @@ class Paged(Design):
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return self._ask("stats", c)
+
+    def scan(self, look: Callable[..., T], *args: object) -> T:
+        return self._ask("scan", look, *args)
 
     def row_hashes(self) -> NDArray[np.uint64]:
         return self._ask("row_hashes")

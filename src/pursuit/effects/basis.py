@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.column_names import resolve_columns
 from .._utils.lazy import lazy
-from .._utils.types import Array, Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import format_list
 from .splines import ColumnBasis, change_of_basis, fit_column, offsets_of
 
@@ -86,29 +86,38 @@ def basis_changes(old: AdditiveBasis, new: AdditiveBasis, read: ReadColumn, c: V
     ]
 
 
+#: From the number of a feature and a limit to how many distinct values it has, counted up to the limit.
+CountValues = Callable[[int, int], int]
+
+
 def column_kinds(
-    effects: str | Mapping[str | int, str],
-    read: ReadColumn,
-    p: int,
-    weights: Vector | None,
-    names: Sequence[str] | None,
+    effects: str | Mapping[str | int, str], count: CountValues, p: int, names: Sequence[str] | None
 ) -> list[str]:
     """The kind of every feature's effect, from what the user says: a word for all, or a dict by column.
 
     Features with at most ``MAX_LINEAR_VALUES`` distinct values have no curve, unless one is requested by name.
     """
     by_name, rest = _parse_effects(effects, p, names)
-    counted = None if weights is None else weights > 0
     kinds = []
     for j in range(p):
-        wanted = by_name.get(j, rest)
-        if wanted == "linear" or (j not in by_name and wanted == "smooth" and _few_values(read(j), counted)):
-            kinds.append("linear")
-        elif wanted == "smooth" and len(np.unique(_counted(read(j), counted))) < 3:
-            kinds.append("linear")  # two values determine a line
-        else:
-            kinds.append(wanted)
+        kind = by_name.get(j, rest)
+        if kind == "smooth":  # two values determine a line
+            least = 3 if j in by_name else 1 + MAX_LINEAR_VALUES
+            kind = "smooth" if count(j, least) >= least else "linear"
+        kinds.append(kind)
     return kinds
+
+
+def count_values(read: ReadColumn, weights: Vector | None) -> CountValues:
+    """A function that counts the distinct values of a feature on the rows with a weight."""
+    counted = None if weights is None else weights > 0
+
+    def count(j: int, limit: int) -> int:
+        values = read(j) if counted is None else read(j)[counted]
+        found = len(np.unique(values[: 8 * limit]))
+        return min(limit, found if found >= limit else len(np.unique(values)))
+
+    return count
 
 
 def _parse_effects(
@@ -135,17 +144,6 @@ def _kind(kind: Any, name: str, allowed: Sequence[str]) -> str:
     if not isinstance(kind, str) or kind not in allowed:
         raise ValueError(f"{name} must be one of {format_list(map(repr, allowed))}, got {kind!r}")
     return kind
-
-
-def _counted(x: Array, counted: Any) -> Array:
-    return x if counted is None else x[counted]
-
-
-def _few_values(x: Array, counted: Any) -> bool:
-    values = _counted(x, counted)
-    if len(np.unique(values[: 8 * MAX_LINEAR_VALUES])) > MAX_LINEAR_VALUES:
-        return False
-    return len(np.unique(values)) <= MAX_LINEAR_VALUES
 
 
 def knots_for(n_knots: Any, n: float) -> int:

@@ -28,7 +28,7 @@ def one_row(row: MatrixLike) -> HasShape:
 
 
 class ModelReport:
-    """``report``, of linear and of additive models."""
+    """``report`` and ``to_sklearn``, of linear and of additive models."""
 
     def report(
         self,
@@ -114,6 +114,28 @@ class ModelReport:
             progress=progress,
         )
 
+    @describe_export
+    def to_sklearn(self) -> "BaseEstimator":
+        """Return scikit-learn's linear model with the same predictions.
+
+        {to_sklearn}
+
+        Raises
+        ------
+        ValueError
+            Where scikit-learn has no such model: another loss, several responses of a loss that is not squared.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> SparseRegressor(k=3).fit(X, y).to_sklearn()
+        LinearRegression()
+        """
+        check_is_fitted(self)
+        return import_module("pursuit.io.files").as_model(self).to_sklearn()
+
 
 class ModelOutputs(ModelReport):
     """Methods of estimators that hand a fitted linear model on."""
@@ -128,28 +150,6 @@ class ModelOutputs(ModelReport):
         def _on_support(self) -> tuple[Array, Intercept]: ...
 
         def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
-
-    @describe_export
-    def to_sklearn(self) -> "BaseEstimator":
-        """Return scikit-learn's linear model with the same predictions.
-
-        {to_sklearn}
-
-        Raises
-        ------
-        ValueError
-            Where scikit-learn has no such model: curves, another loss.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> SparseRegressor(k=3).fit(X, y).to_sklearn()
-        LinearRegression()
-        """
-        check_is_fitted(self)
-        return import_module("pursuit.io.files").as_model(self).to_sklearn()
 
     @describe_export
     def to_sql(self, output: str = "prediction") -> str:

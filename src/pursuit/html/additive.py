@@ -232,8 +232,8 @@ class _Spread:
     def __call__(self, j: int, result: Result, owner: Vector) -> float:
         basis = self.model.basis_
         if j not in self.moments:
-            Z = basis.columns[j].evaluate(self.model._column(j))
-            self.moments[j] = np.atleast_2d(np.cov(Z.T, aweights=self.model.objective_.data.raw.rows.c, ddof=0))
+            cols = np.arange(basis.starts[j], basis.starts[j + 1])
+            self.moments[j] = self.model.objective_.data.raw.products(cols, True)
         own = owner == j
         b = np.zeros((basis.columns[j].width, *np.shape(result.coef)[1:]))
         b[result.support[own] - basis.starts[j]] = result.coef[own]
@@ -304,8 +304,10 @@ def model_section(content: Keywords) -> str:
     legend = curve_legend(outputs) if outputs else ""
     words = (
         f"Each picture shows what a feature adds to the {measure}, by its value; the mean over the rows is zero."
-        " All have the same scale. Ticks at the bottom show where rows lie; grey areas are beyond them."
+        " All have the same scale. Grey areas are beyond the rows."
     )
+    if any(curve["rug"] for curve in curves):
+        words += " Ticks at the bottom show where rows lie."
     if any(curve["band"] is not None for curve in curves):
         words += " Shaded: 5 to 95% of the curves of bootstrap samples of the rows, with the features as chosen."
     return section(
@@ -342,7 +344,8 @@ def _curve_table(curves: list[Keywords], outputs: list[str], measure: str) -> st
         values = curve["marks_y"] if outputs else [curve["marks_y"]]
         rows += [(curve["name"], x, *(v[i] for v in values)) for i, x in enumerate(curve["marks"])]
     heads = ["feature", "value", *(outputs or [f"adds to the {measure}"])]
-    caption = "Effects at the least value, the quartiles and the largest value of the rows"
+    quartiles = ", the quartiles" if any(curve["rug"] for curve in curves) else ""
+    caption = f"Effects at the least value{quartiles} and the largest value of the rows"
     return f"<details><summary>The curves as a table</summary>{table(caption, heads, rows)}</details>"
 
 

@@ -65,7 +65,7 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]],
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     css = ' class="sortable"' if sortable else ""
     return (
-        f'<div class="wide"><table{css}><caption>{escape(caption)}</caption>'
+        f'<div class="wide"><table{css}><caption><span>{escape(caption)}</span></caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -75,7 +75,8 @@ def _cell(value: Cell) -> str:
         return f'<td class="name">{escape(value)}</td>'
     if value is None:
         return '<td data-value="-1e308"></td>'
-    return f'<td data-value="{value}">{format_number(value)}</td>'
+    shown = str(value) if isinstance(value, int) else format_number(value)
+    return f'<td data-value="{value}">{shown}</td>'
 
 
 def section(heading: str, *parts: str) -> str:
@@ -195,7 +196,7 @@ def path(content: Keywords) -> str:
     at = next((i for i, size in enumerate(sizes) if size["k"] == known["chosen"]), len(sizes) - 1)
     rows = [
         (
-            float(size["k"]),
+            size["k"],
             size["explained"],
             ", ".join(name for name, _ in size["features"][:12]) + (", ..." if len(size["features"]) > 12 else ""),
         )

@@ -1,17 +1,17 @@
 """The report's pictures, from its content: each function gives SVG text."""
 
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 
 from .._utils.types import Keywords, Vector
-from .svg import Chart, name_margin, number, padded, shorten, text
+from .svg import Chart, name_margin, number, padded, shorten
 
 MAX_PATH_LINES = 30  # features whose line is drawn, those with the largest coefficients
 N_COLOURS = 7  # classes c0 .. c6 of the style sheet
 ROW_HEIGHT = 22  # pixels a row of names
 CURVE_WIDTH, CURVE_HEIGHT = 400, 260  # pixels of the picture of one curve
-LEGEND_COLUMNS = 4
 
 
 def path_picture(path: Keywords) -> str:
@@ -234,15 +234,14 @@ def curve_picture(curve: Keywords, measure: str, ends: tuple[float, float], outp
 
 def curve_legend(outputs: Sequence[str]) -> str:
     """Which line belongs to which output."""
-    rows = -(-len(outputs) // LEGEND_COLUMNS)
-    chart = Chart((0.0, 1.0), (0.0, 1.0), "Lines: " + ", ".join(outputs), height=12 + ROW_HEIGHT * rows, bottom=0)
+    items = []
     for r, name in enumerate(outputs):
-        left = 12 + (r % LEGEND_COLUMNS) * (chart.width - 24) / LEGEND_COLUMNS
-        top = 16 + ROW_HEIGHT * (r // LEGEND_COLUMNS)
         css = f"c{r % N_COLOURS} d{r // N_COLOURS % 3}"
-        chart.shapes.append(f'<line class="line {css}" x1="{left:.1f}" x2="{left + 26:.1f}" y1="{top}" y2="{top}"/>')
-        chart.shapes.append(text(left + 32, top + 4, shorten(name, 18), title=name))
-    return chart.render()
+        key = (
+            f'<svg viewBox="0 0 26 10" aria-hidden="true"><line class="line {css}" x1="0" x2="26" y1="5" y2="5"/></svg>'
+        )
+        items.append(f"<li>{key}{escape(name)}</li>")
+    return f'<ul class="legend">{"".join(items)}</ul>'
 
 
 def finite(values: list[float | None]) -> Vector:

@@ -75,7 +75,8 @@ def _features_of_fit(model: "BaseEstimator", raw: "Data") -> StoredMatrix:
     """X of the fit; of an additive model the user's features, not the columns of its curves."""
     if not isinstance(model, SparseAdditive):
         return getattr(getattr(raw, "design", None), "X", None)
-    X, names = model.model_._training, getattr(model, "feature_names_in_", None)
+    training, names = getattr(model.model_, "_training", None), getattr(model, "feature_names_in_", None)
+    X = None if training is None else training.X
     if names is None or X is None:
         return X
     return require_package("pandas", "io", "report of columns with names").DataFrame(X, columns=names)

@@ -127,7 +127,7 @@ class Model:
         Raises
         ------
         ValueError
-            Where scikit-learn has no such model: curves, an offset, the preparation of raw columns, another loss.
+            Where scikit-learn has no such model: an offset, the preparation of raw columns, another loss.
         """
         return sklearn_model(self)
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from pursuit._utils.types import ArrayLike, Matrix, MatrixLike, Seed, Vector
 from pursuit._utils.validation import check_count, require_package, unknown_name_message
+from pursuit.data import Source, is_dask
+from pursuit.data.sources import opened
 from pursuit.effects import Effect
 from pursuit.estimators.additive.bands import bootstrap_bands
 from pursuit.plots._axes import COLOUR_BLIND_SAFE, DOWN, GREY, PALE, UP, quiet
@@ -88,7 +90,7 @@ class EffectDisplay:
         estimator : SparseAdditiveRegressor or SparseAdditiveClassifier
             A fitted one.
         X : array or data frame, optional
-            The training rows, for the rug.
+            The training rows, for the rug. Rows that are not in memory have none.
         y : array, optional
             Their targets, for a bootstrap.
         features : list of str, optional
@@ -127,10 +129,13 @@ class EffectDisplay:
             effects = {name: effects[name] for name in features}
         if not effects:
             raise ValueError("the model chose no feature, so there is no effect to draw")
-        rows = None if X is None else np.asarray(estimator.model_._read(X, reset=False))
+        elsewhere = X is not None and (is_dask(X) or isinstance(opened(X), Source))
+        rows = None if X is None or elsewhere else np.asarray(estimator.model_._read(X, reset=False))
         rug = {} if rows is None else {name: _thin(rows[:, effect.column]) for name, effect in effects.items()}
         bands = {}
         if check_count(n_bootstrap, "n_bootstrap"):
+            if elsewhere:
+                raise TypeError("n_bootstrap needs X as an array or a data frame, whose rows are in memory")
             if rows is None or y is None:
                 raise ValueError("n_bootstrap needs X and y, the training rows and their targets")
             grids = {name: _grid(effect) for name, effect in effects.items()}

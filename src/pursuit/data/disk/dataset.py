@@ -10,6 +10,7 @@ from ..._utils.column_names import Names
 from ..._utils.types import Array, FilePath, Vector
 from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
+from ...effects import AdditiveBasis
 from ...losses import Loss
 from ..answers import Moments
 from ..rows import Data
@@ -178,6 +179,11 @@ class OnDisk(InParts):
     def weighted(self, weights: Vector) -> Self:
         twin = super().weighted(weights)
         twin.moments = None  # which were those of other weights
+        return twin
+
+    def in_basis(self, basis: AdditiveBasis, names: Names | None = None) -> Self:
+        twin = super().in_basis(basis, names)
+        twin.moments = None  # which are those of other columns
         return twin
 
     def __repr__(self) -> str:

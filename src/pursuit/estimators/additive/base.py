@@ -24,6 +24,8 @@ from ..._utils.types import (
 )
 from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
+from ...data import Source, is_dask
+from ...data.sources import opened
 from ...effects import Effect
 from ...losses.base import LossLike
 from ...objectives import GLM
@@ -139,8 +141,9 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
-            The training rows, in memory.
+        X : array or data frame of shape (n_samples, n_features), Dask collection, InParts or OnDisk, or a path
+            The training rows. Data in parts and on a disk bring their targets, weights and offset. Of rows that are
+            not in memory, or in parts, knots come from at most 65,536 drawn at random, means and scales from all.
         y : array of shape (n_samples,)
             Targets; for a regressor with the squared loss also (n_samples, n_responses).
         sample_weight : array of shape (n_samples,), optional
@@ -168,6 +171,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         model = self._make_model(cv_groups)
         more = {"cv_groups": cv_groups} if self._chooses else {}
         model.fit(X, y, sample_weight, offset=offset, callback=callback, **more)
+        model._release_sample()
         self.model_ = model
         self.__dict__.pop("certificate_", None)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
@@ -327,10 +331,41 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         (442, 2)
         """
         check_is_fitted(self)
+        if is_dask(X) or isinstance(opened(X), Source):
+            raise TypeError("contributions takes arrays and data frames, whose rows are in memory; give it some rows")
         rows: Array = self.model_._read_rows(X)
         parts = [effect(rows[:, effect.column]) for effect in self.effects_.values()]
         tail = () if np.ndim(self.intercept_) == 0 else np.shape(self.intercept_)
         return np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0, *tail))
+
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
+        """Score the predictions: R2 of a regressor, the share of rows whose class is predicted of a classifier.
+
+        Parameters
+        ----------
+        X : array, data frame, Dask collection, data in parts or a path to data on a disk
+            Any rows.
+        y : array of shape (n_samples,), optional
+            Their targets; data in parts and on a disk bring their own.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+        offset : array of shape (n_samples,), optional
+            It is added to the linear predictor.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        check_is_fitted(self)
+        return self.model_.score(X, y, sample_weight, offset=offset)
 
     def explain(self, row: MatrixLike) -> Explanation:
         """Split one prediction into the contributions of the features.

@@ -55,13 +55,14 @@ class SparseAdditiveRegressor(RegressorMixin, SparseAdditive):
 
     chosen_model = AdditiveRegressorCV
     fixed_model = AdditiveRegressor
+    score = SparseAdditive.score  # which takes rows on a disk too
 
     def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The mean response (for Poisson, exp of the linear predictor).
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array or data frame of shape (n_samples, n_features), Dask collection, data in parts or a path to data
             Any rows. Beyond the values of the training rows every curve goes on as a line.
         offset : array of shape (n_samples,), optional
             It is added to the linear predictor.
@@ -128,6 +129,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
 
     chosen_model = AdditiveClassifierCV
     fixed_model = AdditiveClassifier
+    score = SparseAdditive.score  # which takes rows on a disk too
     _own_parameters: ClassVar[tuple[str, ...]] = ("class_weight",)
 
     k: int | str = "cv"

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.column_names import Names, column_label, refuse_missing, resolve_columns
+from ..._utils.column_names import column_label, refuse_missing, resolve_columns
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, ArrayLike, BoundsLike, Columns, ColumnsLike, GroupsLike, Matrix, MatrixLike, Vector
-from ..._utils.validation import check_offset
+from ..._utils.validation import check_offset, check_weights
 from ...constraints import _units
-from ...data import Data, Source, is_dask
+from ...data import Data, Source, by_partition, is_dask
 from ...data.sources import opened
-from ...designs import Spline, as_design
-from ...effects import FEW_ROWS, AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
+from ...effects import FEW_ROWS, AdditiveBasis, column_kinds, knots_for
 from ...selection import Fold, Models, Problem, rows_that_count
 from ...selection.problem import MAX_UNITS_PER_ROW
 from ...selection.ridge_scale import RIDGE_FRACTION, default_ridge
@@ -29,9 +28,10 @@ from ...selection.splits import fold_weights
 from ..base import AtMostK
 from ..base_cv import SparseModelCV
 from ..classifier import Classification
-from ..inputs import InputChecks, ValidatedInput, read_chosen, validate
+from ..inputs import InputChecks, ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 from ..regressor import Regression
 from ..scoring import FoldScorer
+from .training import TrainingColumns
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ...engines.dask import Dask as Engine
     from ...objectives.glm import GLM
 
-MAX_STORED_ENTRIES = 1 << 24  # of the spline columns (128 MB): beyond it they are computed when they are needed
 MIN_FAR_RANGES = 1.0  # times the training rows' range that a value must be outside of it to be far
 REFIT_RIDGE = 0.01  # of refits of a likelihood where k is chosen, in the same units
 MAX_LIKELIHOOD_SHARE = 0.2  # of the rows: columns of a model of a likelihood, which may separate classes beyond it
@@ -86,6 +85,7 @@ class AdditiveModel:
     with_linear: bool = False
     _warned_far = False
     basis_: AdditiveBasis
+    _training: TrainingColumns
 
     def _read(
         self, X: MatrixLike, *y: ArrayLike | None, ensure_all_finite: bool = True, **checks: Unpack[InputChecks]
@@ -100,35 +100,28 @@ class AdditiveModel:
         offset: ArrayLike | None,
         engine: "Engine | None",
     ) -> ValidatedInput:
-        if is_dask(X) or isinstance(opened(X), Source):
-            raise TypeError(
-                "additive models take arrays and data frames, whose rows are in memory; for rows in parts, on disk or "
-                "on a cluster use SmoothEffects on each part and a SparseRegressor with its groups_"
-            )
         inputs = super()._read_fit_input(X, y, sample_weight, offset, engine)  # type: ignore[misc]
         return replace(inputs, convert=lambda data: self._spline_data(data, inputs.weights()))
 
     def _spline_data(self, data: Data, sample_weight: ArrayLike | None) -> Data:
         """The data on the spline columns, which are fitted to all rows; sparse sets are in terms of these columns."""
-        X: Array = data.design.X  # type: ignore[attr-defined]
         names = getattr(self, "feature_names_in_", None)
         names = None if names is None else tuple(map(str, names))
-        refuse_missing(X, names)
-        self._training = X
         self._several_outputs = data.outputs > 1
-        c, p = data.rows.c, X.shape[1]
-        weights = None if sample_weight is None else c
-        n = float(rows_that_count(sample_weight, c).sum())
+        n_rows, p = data.shape
+        weights = None if sample_weight is None else check_weights(sample_weight, n_rows)
+        self._training = training = TrainingColumns(data, weights, names)
+        n = float(n_rows if weights is None else rows_that_count(sample_weight, weights).sum())
         self._knots = knots_for(self.n_knots, n)
-        kinds = column_kinds(self.effects, self._column, p, weights, names)
-        self.basis_ = fit_basis(self._column, weights, kinds, self._knots)
+        kinds = column_kinds(self.effects, training.count_values, p, names)
+        self.basis_ = training.fit(weights, kinds, self._knots)
         self.groups = self._groups_of_features(p, names)[self.basis_.feature_of]
         self.bounds = self._monotone_bounds(kinds)
         self._refuse_effects_of_excluded(p, names)
         for side in ("include", "exclude"):
             setattr(self, side, self._first_columns(getattr(self, side), side, names))
         labels = names or [f"x{j}" for j in range(p)]
-        return self._on_basis(data, self.basis_, tuple(self.basis_.names(labels)))
+        return training.on_basis(self.basis_, tuple(self.basis_.names(labels)))
 
     def _refuse_effects_of_excluded(self, p: int, names: Sequence[str] | None) -> None:
         """Raise where effects describes a feature that exclude leaves out."""
@@ -167,14 +160,10 @@ class AdditiveModel:
         state.pop("_training", None)  # X of the fit, which reports read
         return state
 
-    def _column(self, j: int) -> Vector:
-        return self._training[:, j].astype(np.float64)
-
-    def _on_basis(self, data: Data, basis: AdditiveBasis, names: Names | None = None) -> Data:
-        X = self._training
-        if len(X) * basis.width > MAX_STORED_ENTRIES:
-            return Data(Spline(X, basis, names), data.rows, data.loss)
-        return Data(as_design(basis.evaluate(self._column, len(X)), names), data.rows, data.loss)
+    def _release_sample(self) -> None:
+        """Let go of the rows that knots were taken from, unless they are the user's own X."""
+        if not self._training.in_memory:
+            del self._training
 
     def _first_columns(self, columns: ColumnsLike, argument: str, names: Sequence[str] | None) -> Columns:
         """The first column of each of these features: any member names its group."""
@@ -209,6 +198,14 @@ class AdditiveModel:
         check_is_fitted(self)
         coef, intercept = self._on_support()  # type: ignore[attr-defined]
         support: Columns = self.support_  # type: ignore[attr-defined]
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_beside_source(offset)
+            check_source_columns(self, X, reset=False)
+            return X.in_basis(self.basis_).predictors(support, coef, intercept).astype(X.dtype, copy=False)
+        if is_dask(X):  # one number a row comes back
+            eta = np.concatenate(by_partition(self._eta, X))
+            return eta if offset is None else eta + np.asarray(offset)
         warn_row_order(X, offset=offset)
         X = self._read_rows(X)
         self._warn_far(X, support)
@@ -260,16 +257,16 @@ class AdditiveChosen(AdditiveModel):
         self, problem: Problem, pairs: Sequence[tuple[Columns, Columns]], weights: Vector, counts: Vector
     ) -> list[Fold]:
         """Every fold has knots of its own."""
-        n = len(self._training)
+        n, training = problem.data.shape[0], self._training
         found = []
         self._fold_bases = []
         for number, (train, test) in enumerate(pairs):
             c, count, held = fold_weights(n, train, test, weights, counts)
             kinds = [column.kind for column in self.basis_.columns]
-            basis = fit_basis(self._column, c, kinds, self._knots, self.basis_)
+            basis = training.fit(c, kinds, self._knots, self.basis_)
             self._fold_bases.append(basis)
-            data = self._on_basis(problem.data, basis)
-            changes = basis_changes(basis, self.basis_, self._column, weights)
+            data = training.on_basis(basis)
+            changes = training.changes(basis, self.basis_, weights)
             found.append(Fold(data.weighted(c), count, data.weighted(held), number, _change(self.basis_, changes)))
         return found
 

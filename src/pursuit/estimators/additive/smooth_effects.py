@@ -1,8 +1,8 @@
 """``SmoothEffects``: a scikit-learn transformer that gives every numeric feature a smooth curve."""
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -11,11 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from ..._utils.docs import DocLink
 from ..._utils.types import Array, ArrayLike, Matrix, MatrixLike
 from ..._utils.validation import check_weights
-from ...effects import AdditiveBasis, column_kinds, fit_basis, knots_for
+from ...data import Arrays, InParts, Source, from_dask, is_dask
+from ...data.dask import transform_by_block
+from ...data.sources import opened
+from ...effects import AdditiveBasis, ColumnBasis, column_kinds, knots_for
+from ...losses import Squared
 from ...selection import rows_that_count
-from ..inputs import validate_dense
+from ..inputs import check_source_columns, refuse_beside_source, validate_dense
+from .training import TrainingColumns
 
 if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
     from sklearn.utils import Tags
 
 
@@ -90,12 +96,13 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
-            The training rows.
+        X : array or data frame of shape (n_samples, n_features), a Dask collection, InParts, or a path to data
+            The training rows. Of rows that are not in memory, or in parts, knots come from at most 65,536, drawn at
+            random; means and scales from all of them.
         y : None
             Not used.
         sample_weight : array of shape (n_samples,), optional
-            Rows of weight zero have no effect, and a row of weight 2 counts twice.
+            Rows of weight zero have no effect, and a row of weight 2 counts twice. Parts bring their own.
 
         Returns
         -------
@@ -109,31 +116,37 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         >>> SmoothEffects().fit(np.linspace(0, 1, 300)[:, None]).groups_.tolist()
         [0, 0, 0, 0]
         """
-        A: Matrix = validate_dense(self, X)
-        weights = None if sample_weight is None else check_weights(sample_weight, len(A))
-        n = float(len(A) if weights is None else rows_that_count(sample_weight, weights).sum())
-        names = getattr(self, "feature_names_in_", None)
-
-        def read(j: int) -> Array:
-            return A[:, j]
-
-        kinds = column_kinds(self.effects, read, A.shape[1], weights, names)
-        self.basis_: AdditiveBasis = fit_basis(read, weights, kinds, knots_for(self.n_knots, n))
+        source = _as_source(X)
+        if source is None:
+            A: Matrix = validate_dense(self, X)
+            source = Arrays(A, np.zeros(len(A)), names=_names(self))
+        else:
+            refuse_beside_source(sample_weight)
+            check_source_columns(self, source, reset=True)
+            sample_weight = source.weights()
+        weights = None if sample_weight is None else check_weights(sample_weight, source.shape[0])
+        n = float(source.shape[0] if weights is None else rows_that_count(sample_weight, weights).sum())
+        names = _names(self)
+        training = TrainingColumns(source.bound(Squared()), weights, names)
+        kinds = column_kinds(self.effects, training.count_values, source.shape[1], names)
+        basis = training.fit(weights, kinds, knots_for(self.n_knots, n))
+        self.basis_ = AdditiveBasis(tuple(_as_it_is(column) for column in basis.columns))
         self.groups_ = self.basis_.feature_of
         return self
 
-    def transform(self, X: MatrixLike) -> Matrix:
+    def transform(self, X: MatrixLike) -> "Matrix | Source | DaskArray":
         """Evaluate the columns.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array or data frame of shape (n_samples, n_features), a Dask collection, InParts, or a path to data
             Any rows.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_columns)
-            The columns of the features, side by side.
+        ndarray of shape (n_samples, n_columns), a Dask array, or data in parts
+            The columns of the features, side by side; of data in parts and on disk they are computed when they are
+            needed.
 
         Examples
         --------
@@ -144,12 +157,14 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         (300, 4)
         """
         check_is_fitted(self)
+        X = opened(X)
+        if isinstance(X, Source):
+            check_source_columns(self, X, reset=False)
+            return X.in_basis(self.basis_, tuple(self.get_feature_names_out()))
+        if is_dask(X):
+            return transform_by_block(self.transform, X, self.basis_.width)
         A: Matrix = validate_dense(self, X, reset=False)
-        out = self.basis_.evaluate(lambda j: A[:, j], len(A))
-        for j, column in enumerate(self.basis_.columns):
-            if column.kind == "linear":
-                out[:, self.basis_.starts[j]] = A[:, j]
-        return out
+        return self.basis_.evaluate(lambda j: A[:, j], len(A))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Name the columns: ``age``, ``age:2``, ...
@@ -180,3 +195,25 @@ class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def _as_it_is(column: ColumnBasis) -> ColumnBasis:
+    """The column of a feature without a curve is the feature, and not in units of its own."""
+    return replace(column, center=0.0, scale=1.0) if column.kind == "linear" else column
+
+
+def _names(effects: SmoothEffects) -> tuple[str, ...] | None:
+    """Names of the features, where X had some."""
+    names = getattr(effects, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def _as_source(X: MatrixLike) -> Source | None:
+    """Rows that are not an array, with targets of which no use is made; None: X is one."""
+    if is_dask(X):
+        collection: Any = X
+        return from_dask(X, collection.iloc[:, 0] if hasattr(X, "iloc") else collection[:, 0])  # any numbers will do
+    X = opened(X)
+    if not isinstance(X, InParts):
+        return X if isinstance(X, Source) else None
+    return X.without_targets()
