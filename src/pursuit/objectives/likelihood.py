@@ -143,7 +143,7 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tupl
 
     None where X is not in memory, or a column that is forced in is constant.
     """
-    columns = _stored_columns(f, f.fit_intercept)
+    columns = stored_columns(f, f.fit_intercept)
     if columns is None or columns.centre is None or columns.scale is None:
         return None
     useful, null = columns.sizes > 0, f.null
@@ -165,7 +165,7 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tupl
 
 
 def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan, beam: int) -> SearchSolution | None:
-    columns = _stored_columns(f, f.fit_intercept and f.data.full)
+    columns = stored_columns(f, f.fit_intercept and f.data.full)
     if columns is not None:
         rows = f.data.raw.rows
     else:
@@ -198,7 +198,7 @@ def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
     return replace(found, points=points)
 
 
-def _stored_columns(f: "GLM", centred: bool) -> ScaledColumns | None:
+def stored_columns(f: "GLM", centred: bool) -> ScaledColumns | None:
     """The columns of X where it lies; None where it is not in memory, or a view of it needs an intercept."""
     stored = f.data.in_memory()
     if stored is None or not (f.fit_intercept or np.all(stored[1] == 0)):
