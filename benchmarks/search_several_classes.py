@@ -53,6 +53,7 @@ def draw(seed: int, loss: str = "multinomial") -> tuple[np.ndarray, np.ndarray, 
         y = rng.poisson(np.exp(score[:, 0] / max(1.0, 0.7 * score[:, 0].std()))).astype(float)
     else:
         y = np.unique((score + rng.gumbel(size=(n, classes))).argmax(axis=1), return_inverse=True)[1]
+    X = X[:, np.ptp(X, axis=0) > 0]  # abess takes no constant columns
     return X, y, max(1, round(truth * 2 ** rng.uniform(-1, 1)))
 
 

@@ -36,7 +36,7 @@ FEW = 5  # columns that the test may leave where the search on a working set cou
 SAME = 1e-9  # relative difference of values that may be rounding
 ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
-MODEL = 5e8  # multiplications for a model of the loss on a working set, up to which that pays
+MODEL_WORK = 5e8  # multiplications for a model of the loss on 3k columns, up to which a working set pays
 TINY = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
 FEW_ROWS = 200
 BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
@@ -56,7 +56,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
         begin = known.points[-1][0]
         settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS and not _hard(f)
         if not plan.all_columns:
-            return replace(known, swept=True)  # nobody wants more
+            return known  # nobody wants more
         if known.trouble is not None:
             return known
     if not affordable:
@@ -121,7 +121,10 @@ def _on_working_set(
 
     ``sweeps``: with exchanges ranked at S - i, since no other search follows.
     """
-    problem = None if WIDENING_FACTOR[False] * constraint.k > MAX_STATE_UNITS else in_memory_problem(f, constraint)
+    k = constraint.k
+    if WIDENING_FACTOR[False] * k > MAX_STATE_UNITS or f.data.shape[0] * (3.0 * k) ** 2 > MODEL_WORK:
+        return None
+    problem = in_memory_problem(f, constraint)
     if problem is None:
         return None
     columns, arguments = problem
@@ -194,7 +197,7 @@ def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
     ignored = ignored[~f.data.scales(f.fit_intercept)[2][ignored]] if len(ignored) else ignored
     if len(ignored) and not found.n_unchecked:  # columns that vary too little for the kernel: refits decide
         n_unchecked = constraint.k * len(ignored)
-        return replace(found, points=points, n_unchecked=n_unchecked, unknown=ignored, swept=False)
+        return replace(found, points=points, n_unchecked=n_unchecked, unknown=ignored)
     return replace(found, points=points)
 
 
