@@ -155,8 +155,11 @@ PathSolution class_path(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumn
   const auto callback = path.callback();
   PathSolution out;
   without_gil([&] {
-    ClassPath light(X, likelihood, request.plan, outside, floor, poll);
-    light.run(sizes.data(), callback);
+    ClassPath light(X, likelihood, request.plan, outside, false, floor, poll);
+    Units forced;
+    for (i64 j = 0; j < X.p; ++j)
+      if (request.plan.forced[j]) forced.push_back(j);
+    light.run(forced, sizes.data(), callback);
     for (const LikelihoodFit& fit : light.best)
       out.points.push_back({light.found(fit), true, 0.0, 0.0, HUGE_VAL, {}, {}});
     out.stopped = light.stopped;

@@ -1,5 +1,5 @@
 #include "bind_search.hpp"
-#include "likelihood_search.hpp"
+#include "class_search.hpp"
 
 namespace pursuit {
 namespace {
@@ -39,6 +39,28 @@ SearchSolution multinomial_search(I1 label, A1 c, Optional2 offset, A2 E, const 
   const Classes classes(label, c, offset, E);
   Multinomial likelihood = classes.likelihood();
   return search(columns.of(classes.c.size()), likelihood, request, floor, prove, beam);
+}
+
+// The same on a working set of columns: `outside` of each model beside the support.
+SearchSolution class_search(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumns& columns, double floor, int prove,
+                            i64 beam, SearchRequest& request, i64 outside) {
+  const Classes classes(label, c, offset, E);
+  Multinomial likelihood = classes.likelihood();
+  EvenColumns& X = columns.of(classes.c.size());
+  require(outside >= 1 && prove == 0, "no exchange can be judged");
+  request.check(X.p);
+  Poll poll(request.stop.call());
+  SearchSolution out;
+  without_gil([&] {
+    ClassSearch search(X, likelihood, request.plan, outside, beam, floor, poll);
+    search.run(request.start);
+    const SearchPlan& plan = request.plan;
+    const bool at_floor = !search.found.empty() && !(search.found.back().f > floor);
+    out.total = plan.k * (X.p - plan.k);
+    out.unjudged = at_floor ? 0 : poll.stop() ? -1 : out.total;
+    out.points = std::move(search.found);
+  });
+  return out;
 }
 
 // A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
@@ -107,6 +129,8 @@ void bind_search(nb::module_& m) {
         "request"_a);
   m.def("multinomial_search", &multinomial_search, array("label"), array("c"), array("offset").none(), array("E"),
         "columns"_a, "floor"_a, "prove"_a, "beam"_a, "request"_a);
+  m.def("class_search", &class_search, array("label"), array("c"), array("offset").none(), array("E"), "columns"_a,
+        "floor"_a, "prove"_a, "beam"_a, "request"_a, "outside"_a);
 }
 
 } // namespace pursuit

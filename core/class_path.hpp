@@ -20,25 +20,26 @@ class ClassPath {
 public:
   std::vector<LikelihoodFit> best; // of the sizes that were wanted and reached
   bool stopped = false;            // before its end
+  Units columns;                   // of all models, in order
 
   // `outside`: columns of the working set beside the support.
-  ClassPath(EvenColumns& X_, Likelihood& loss_, const SearchPlan& plan_, i64 outside_, double floor_, Poll& poll_)
-      : X(X_), plan(plan_), n(X_.n), p(X_.p), r(loss_.r), outside(outside_), floor(floor_), poll(poll_),
+  ClassPath(EvenColumns& X_, Likelihood& loss_, const SearchPlan& plan_, i64 outside_, bool exact_, double floor_,
+            Poll& poll_)
+      : X(X_), plan(plan_), n(X_.n), p(X_.p), r(loss_.r), outside(outside_), exact(exact_), floor(floor_), poll(poll_),
         fitter(X_, loss_, std::min(X_.p, plan_.k + std::max(outside_, 2 * plan_.k)), floor_, plan_.scale, poll_) {}
 
-  // `wanted`: a flag for each size up to k; `reached(size, f)` stops the path by returning true.
-  void run(const std::uint8_t* wanted, const std::function<bool(i64, double)>& reached) {
-    Units forced;
-    for (i64 j = 0; j < p; ++j)
-      if (plan.forced[j]) forced.push_back(j);
+  // From the units `start`, all that are forced in among them. `wanted`: a flag for each size up to k;
+  // `reached(size, f)` stops the path by returning true.
+  void run(const Units& start, const std::uint8_t* wanted, const std::function<bool(i64, double)>& reached) {
+    best.clear();
     at = fitter.fit({}, std::vector<double>(static_cast<std::size_t>(r), 0.0));
-    if (!forced.empty()) {
-      std::vector<double> z(forced.size() * static_cast<std::size_t>(r), 0.0);
+    if (!start.empty()) {
+      std::vector<double> z(start.size() * static_cast<std::size_t>(r), 0.0);
       z.insert(z.end(), at.z.begin(), at.z.end());
-      at = fitter.fit(forced, std::move(z));
+      at = fitter.fit(start, std::move(z));
     }
     if (!std::isfinite(at.f)) return;
-    i64 size = static_cast<i64>(forced.size());
+    i64 size = static_cast<i64>(start.size());
     auto take = [&] {
       best.push_back(at);
       stopped = poll.stop() || (reached && reached(size, at.f));
@@ -52,7 +53,7 @@ public:
       size = next;
       take();
     }
-    if (!stopped && at.f > floor && size > static_cast<i64>(forced.size())) {
+    if (!stopped && at.f > floor && size > std::count(plan.forced, plan.forced + p, 1)) {
       advance(size, size);
       best.back() = previous;
     }
@@ -79,6 +80,7 @@ private:
   static constexpr double kPromising = 0.05; // share of f that the model may err by
   static constexpr int kMaxModels = 20;      // at one size
   static constexpr i64 kSmall = 15;          // units up to which fits cost little beside those of larger sizes
+  static constexpr i64 kLooked = 4;          // times as many sparse columns whose gain is computed
   static constexpr std::size_t kTries = 8;   // exchanges that are fitted there
 
   // From the fit of a size to the next one wanted (the same: exchanges only), and whether there is one. `previous` is
@@ -106,7 +108,13 @@ private:
       };
       if (static_cast<i64>(there.size()) == next) offer(there);
       if (next == size + 1 && next <= kSmall) { // the best of these may not be the model's
-        for (i64 b : path.newcomers(S, kTries)) {
+        std::vector<double> times(static_cast<std::size_t>(w));
+        for (i64 l = 0; l < w; ++l) times[l] = share[W[l]];
+        Units others = path.newcomers(S, kTries);
+        if (exact)
+          for (i64 b : path.newcomers(S, kTries, times.data()))
+            if (std::find(others.begin(), others.end(), b) == others.end()) others.push_back(b);
+        for (i64 b : others) {
           Units groups = S;
           groups.push_back(b);
           std::sort(groups.begin(), groups.end());
@@ -265,13 +273,38 @@ private:
     std::sort(order.begin(), order.end(), [&](i64 a, i64 b) { return at.S[a] < at.S[b]; });
     W.clear(), S.clear();
     for (i64 i = 0; i < m; ++i) W.push_back(at.S[order[i]]), S.push_back(i);
-    for (i64 j : top_of(score, std::min(p - m, std::max(outside, 2 * more))))
-      if (score[j] >= 0.0) W.push_back(j);
+    const i64 most = std::min(p - m, std::max(outside, 2 * more));
+    Units by_model = top_of(score, exact ? std::min(p - m, (X.sparse() ? kLooked : 1) * most) : most), by_gain;
+    std::erase_if(by_model, [&](i64 j) { return !(score[j] > 0.0); });
+    share.assign(static_cast<std::size_t>(p), 1.0);
+    if (exact) {
+      for (i64 j : by_model) {
+        const Entries a = X.entries(j);
+        fitter.spent += 20.0 * static_cast<double>(a.count * fitter.loss.pairs());
+        share[j] = 2.0 * fitter.loss.gain(at.eta.data(), a, X.ridge[j]) / score[j];
+      }
+      by_gain = by_model;
+      std::stable_sort(by_gain.begin(), by_gain.end(),
+                       [&](i64 a, i64 b) { return share[a] * score[a] > share[b] * score[b]; });
+    }
+    std::vector<std::uint8_t> taken(static_cast<std::size_t>(p), 0);
+    auto put = [&](i64 j) {
+      if (static_cast<i64>(W.size()) < m + most && !taken[j]) W.push_back(j), taken[j] = 1;
+    };
+    for (std::size_t t = 0; t < by_model.size(); ++t) {
+      put(by_model[t]);
+      if (exact) put(by_gain[t]);
+    }
+    Units sorted = W, all;
+    std::sort(sorted.begin(), sorted.end());
+    std::set_union(columns.begin(), columns.end(), sorted.begin(), sorted.end(), std::back_inserter(all));
+    columns = std::move(all);
   }
 
   EvenColumns& X;
   const SearchPlan plan;
   const i64 n, p, r, outside;
+  const bool exact;
   const double floor;
   Poll& poll;
   LikelihoodFitter fitter;
@@ -279,6 +312,7 @@ private:
   Units W, S, order; // order: the place in the fit of each column of the support, by their numbers
   i64 w = 0;
   Buffer H;
+  std::vector<double> share;                // of what the model says a column gains alone that it does gain
   std::vector<double> d1, d2, linear, edge; // edge: H_00^-1 H_0:, r x |W| r
   std::vector<i64> starts;
   std::vector<std::uint8_t> forced, allowed;

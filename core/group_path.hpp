@@ -355,12 +355,12 @@ public:
     state.go_to(groups);
     return state.coefficients();
   }
-  // The groups that gain most beside these, the best first.
-  Units newcomers(const Units& groups, std::size_t most) {
+  // The groups that gain most beside these, the best first; `times`: what their gains are multiplied by.
+  Units newcomers(const Units& groups, std::size_t most, const double* times = nullptr) {
     std::vector<std::pair<double, i64>> gains;
     state.go_to(groups);
     for (i64 b = 0; b < problem.groups(); ++b)
-      if (!state.has(b) && problem.allowed[b]) gains.emplace_back(-state.worth(b), b);
+      if (!state.has(b) && problem.allowed[b]) gains.emplace_back(-state.worth(b) * (times ? times[b] : 1.0), b);
     most = std::min(most, gains.size());
     std::partial_sort(gains.begin(), gains.begin() + static_cast<i64>(most), gains.end());
     Units out;

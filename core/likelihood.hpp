@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cholesky.hpp"
 #include "even_columns.hpp"
 #include "line_sums.hpp"
 
@@ -47,6 +48,8 @@ public:
   // f(x) - min over t of f(x + t e_j) for a column outside the support, roughly, which has the derivatives g and h
   // there.
   virtual double gain(const double*, const Entries&, double, double g, double h, double) { return 0.5 * g * g / h; }
+  // The same for several outputs, whose r coefficients of the column all move.
+  virtual double gain(const double*, const Entries&, double) { return HUGE_VAL; }
   // By how much each sample's loss can fall at most.
   virtual void slack(const double*, double* out) const { std::fill(out, out + n, HUGE_VAL); }
   i64 pairs() const { return r * (r + 1) / 2; }
@@ -208,8 +211,85 @@ public:
     return sum;
   }
 
+  // Newton steps in the coefficients of the column, halved where the loss rises.
+  double gain(const double* eta, const Entries& a, double ridge) override {
+    const i64 m = a.count;
+    picked.resize(static_cast<std::size_t>(m * q + q + q * q + 3 * r + r * r));
+    double *base = picked.data(), *G = base + m * q, *H = G + q, *t = H + q * q, *s = t + r, *g = s + r, *L = g + r;
+    for (i64 e = 0; e < m; ++e) {
+      const i64 i = a.at(e);
+      for (i64 u = 0; u < q; ++u) {
+        double sum = offset ? offset[i * q + u] : 0.0;
+        for (i64 o = 0; o < r; ++o) sum += E[u * r + o] * eta[o * n + i];
+        base[e * q + u] = sum;
+      }
+    }
+    std::fill(t, t + r, 0.0);
+    const double start = along(a, base, t, G, H, ridge);
+    double f = start;
+    for (int step = 0; step < kGainSteps; ++step) {
+      for (i64 o = 0; o < r; ++o) {
+        g[o] = ridge * t[o];
+        for (i64 u = 0; u < q; ++u) g[o] += E[u * r + o] * G[u];
+        for (i64 l = 0; l <= o; ++l) {
+          double sum = o == l ? ridge : 0.0;
+          for (i64 u = 0; u < q; ++u)
+            for (i64 v = 0; v < q; ++v) sum += E[u * r + o] * E[v * r + l] * H[std::min(u, v) * q + std::max(u, v)];
+          L[o * r + l] = sum;
+        }
+      }
+      small_cholesky(L, r);
+      const double dec = forward(L, r, g);
+      backward_solve(L, r, g);
+      double length = 1.0, next = HUGE_VAL;
+      for (; length > 1e-3; length *= 0.5) {
+        for (i64 o = 0; o < r; ++o) s[o] = t[o] - length * g[o];
+        next = along(a, base, s, G, H, ridge);
+        if (next < f) break;
+      }
+      if (!(next < f)) break;
+      std::copy(s, s + r, t);
+      f = next;
+      if (dec < 0.02 * (start - f)) break;
+    }
+    return start - f;
+  }
+
 private:
   static constexpr double kFarthest = 1e6; // times as likely a class, beyond which nothing is said
+  static constexpr int kGainSteps = 6;
+
+  // The loss of a column's rows with the ridge where its coefficients are t, the slopes in the scores of the classes,
+  // and the upper triangle of the Hessian in them.
+  double along(const Entries& a, const double* base, const double* t, double* G, double* H, double ridge) const {
+    double sum = 0.0;
+    std::vector<double> move(static_cast<std::size_t>(q), 0.0), p(static_cast<std::size_t>(q));
+    for (i64 o = 0; o < r; ++o) {
+      sum += 0.5 * ridge * t[o] * t[o];
+      for (i64 u = 0; u < q; ++u) move[u] += E[u * r + o] * t[o];
+    }
+    std::fill(G, G + q, 0.0);
+    std::fill(H, H + q * q, 0.0);
+    for (i64 e = 0; e < a.count; ++e) {
+      const i64 i = a.at(e);
+      const double x = a.value[e], *from = base + e * q;
+      double top = -HUGE_VAL, total = 0.0;
+      for (i64 u = 0; u < q; ++u) p[u] = from[u] + x * move[u], top = std::max(top, p[u]);
+      const double mine = p[label[i]];
+      for (i64 u = 0; u < q; ++u) p[u] = exp_(p[u] - top), total += p[u];
+      sum += c[i] * (std::log(total) + top - mine);
+      const double inverse = 1.0 / total, w = c[i] * x;
+      for (i64 u = 0; u < q; ++u) p[u] *= inverse;
+      for (i64 u = 0; u < q; ++u) {
+        const double wp = w * p[u], back = -wp * x;
+        G[u] += wp, H[u * q + u] += wp * x;
+        double* row = H + u * q;
+        for (i64 v = u; v < q; ++v) row[v] += back * p[v];
+      }
+      G[label[i]] -= w;
+    }
+    return sum;
+  }
 
   // The sum of c p (1 + u) log(1 + u), u = v - mean; infinite, or no number, where that is not defined.
   PURSUIT_CLONES static double sum_entropies(const double* v, const double* mean, const double* p, const double* c,
@@ -271,6 +351,7 @@ private:
   const i64* label;
   const double *c, *offset, *E;
   i64 q;
+  std::vector<double> picked;          // of the rows of a column
   Buffer P, scratch, turned, products; // turned: E column by column; products: of two columns of E, a column each
 };
 

@@ -379,6 +379,10 @@ private:
         add_rows<1>(M.edge.data(), 0, &t, w, M.H.get() + l * w);
       }
     }
+    double top = 0.0;
+    for (i64 l = 0; l < w; ++l) top = std::max(top, M.H[l * (w + 1)] + M.ridge[l]);
+    for (i64 l = 0; l < w; ++l) // columns whose rows are all separated, which else end the path
+      if (M.H[l * (w + 1)] + M.ridge[l] < kCollapsed * top) M.ridge[l] += kCollapsed * top;
     M.f0 = f;
     for (i64 i = 0; i < k; ++i) M.g[M.S[i]] = 0.0; // but for rounding
     M.linear = M.g;
@@ -425,7 +429,8 @@ private:
     passed = fitter.spent;
   }
 
-  static constexpr double kFlat = 1e-12; // share of a column's mean square that its weighted square must have
+  static constexpr double kCollapsed = 1e-8; // share of the largest curvature that every column of a model has at least
+  static constexpr double kFlat = 1e-12;     // share of a column's mean square that its weighted square must have
   const LikelihoodProblem problem;
   UnitColumns& X;
   const SearchPlan plan;

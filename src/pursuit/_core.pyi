@@ -276,6 +276,13 @@ def multinomial_search(
 ) -> SearchSolution:
     """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
 
+def class_search(
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, prove: int, beam: int,
+    request: SearchRequest, outside: int,
+) -> SearchSolution:
+    """The same on the columns that models choose, which have ``outside`` of them beside the support;
+    ``prove`` must be 0."""
+
 def multinomial_fit(
     label: I, c: F, offset: F | None, E: F, A: F, ridge: F, intercept: bool, floor: float, z: F
 ) -> tuple[F, float, bool, bool]:

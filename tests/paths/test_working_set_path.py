@@ -1,6 +1,6 @@
 """Paths of losses other than the squared one on a working set of columns that goes along from size to size."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -175,3 +175,16 @@ def test_it_is_no_worse_than_matching_pursuit(seed):
     found = path(f, sizes, effort="fast")
     for k, at in zip(sizes, found, strict=True):
         assert at.value <= solve(f, k, solver="omp").value * (1 + 1e-9)
+
+
+def test_columns_whose_rows_are_all_separated_do_not_end_a_path():
+    """Words of one class only: their coefficients have no end, and the curvature along them is rounding."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.5).astype(float)
+    shares = np.where(y[:, None] == 1, rng.uniform(0, 0.03, 400), rng.uniform(0, 0.03, 400))
+    shares[:, :200] *= y[:, None]
+    f = GLM(sp.csr_array((rng.random((2000, 400)) < shares).astype(float)), y, "logistic")
+    found = glm_path(f, f.sparse_set(12), light()).by_size()
+    assert list(found) == list(range(13))
+    values = [at.value for at in found.values()]
+    assert all(more < less for less, more in pairwise(values))

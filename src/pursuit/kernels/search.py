@@ -65,7 +65,6 @@ class SearchSolution:
     unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
     doubtful: list[Columns] = field(default_factory=list)
-    swept: bool = False  # the best-ranked exchanges of every unit have been fitted
 
 
 def make_request(
@@ -221,7 +220,6 @@ def search_likelihood(
         found.total,
         trouble=request.take_error(),
         doubtful=found.doubtful,
-        swept=found.unjudged >= 0,
     )
 
 

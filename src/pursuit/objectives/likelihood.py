@@ -37,6 +37,7 @@ VALUE_TOLERANCE = 1e-9  # relative difference of values that may be rounding
 RESTARTS_ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
 MAX_SEARCHED_PATH_WORK = 1e6
+MAX_MODEL_WORK = 5e8  # multiplications for a model of the loss on 3k columns, up to which a working set pays
 MAX_SMALL_WORK = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
 MAX_FEW_ROWS = 200  # below so many rows, and with more columns, gradients say little
 SIZES_BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
@@ -56,7 +57,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
         begin = known.points[-1][0]
         settled = 0 <= contested <= MAX_CONTESTED_COLUMNS and plan.all_columns < RESTARTS_ALWAYS and not _hard(f)
         if not plan.all_columns:
-            return replace(known, swept=True)  # nobody wants more
+            return known  # nobody wants more
         if known.trouble is not None:
             return known
     if not affordable:
@@ -127,7 +128,10 @@ def _on_working_set(
 
     ``sweeps``: with exchanges ranked at S - i, since no other search follows.
     """
-    problem = None if WIDENING_FACTOR[False] * constraint.k > MAX_STATE_UNITS else in_memory_problem(f, constraint)
+    k = constraint.k
+    if WIDENING_FACTOR[False] * k > MAX_STATE_UNITS or f.data.shape[0] * (3.0 * k) ** 2 > MAX_MODEL_WORK:
+        return None
+    problem = in_memory_problem(f, constraint)
     if problem is None:
         return None
     columns, arguments = problem
@@ -149,7 +153,7 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tupl
 
     None where X is not in memory, or a column that is forced in is constant.
     """
-    columns = _stored_columns(f, f.fit_intercept)
+    columns = stored_columns(f, f.fit_intercept)
     if columns is None or columns.centre is None or columns.scale is None:
         return None
     useful, null = columns.sizes > 0, f.null
@@ -171,7 +175,7 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tupl
 
 
 def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan, beam: int) -> SearchSolution | None:
-    columns = _stored_columns(f, f.fit_intercept and f.data.full)
+    columns = stored_columns(f, f.fit_intercept and f.data.full)
     if columns is not None:
         rows = f.data.raw.rows
     else:
@@ -200,11 +204,11 @@ def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
     ignored = ignored[~f.data.scales(f.fit_intercept)[2][ignored]] if len(ignored) else ignored
     if len(ignored) and not found.n_unchecked:  # columns that vary too little for the kernel: refits decide
         n_unchecked = constraint.k * len(ignored)
-        return replace(found, points=points, n_unchecked=n_unchecked, unknown=ignored, swept=False)
+        return replace(found, points=points, n_unchecked=n_unchecked, unknown=ignored)
     return replace(found, points=points)
 
 
-def _stored_columns(f: "GLM", centred: bool) -> ScaledColumns | None:
+def stored_columns(f: "GLM", centred: bool) -> ScaledColumns | None:
     """The columns of X where it lies; None where it is not in memory, or a view of it needs an intercept."""
     stored = f.data.in_memory()
     if stored is None or not (f.fit_intercept or np.all(stored[1] == 0)):
