@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.column_names import Names
-from .._utils.types import Array, Columns, Intercept, Keywords, Matrix, Ridge, Vector
+from .._utils.types import Columns, Intercept, Keywords, Matrix, Ridge, Vector
 from ..designs.base import MemoryBudget
 from ..designs.rows import Rows, joined
 from ..effects import AdditiveBasis, merge_ranges
@@ -207,8 +207,7 @@ class Parts(Data):
         used, own = self._rows_of_parts(rows)
         return np.concatenate(self.each(Ask("sampled"), used, own))
 
-    def basis_sums(self, basis: AdditiveBasis) -> Array:
-        return self._sum("basis_sums", basis)
+    basis_sums = over_parts("basis_sums")
 
     def _rows_of_parts(self, rows: Columns) -> tuple[list[Data], list[Columns]]:
         """The parts that have some of these rows, and their own numbers of them."""
