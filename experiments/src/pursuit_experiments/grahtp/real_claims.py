@@ -138,8 +138,10 @@ def _by_set(value: "DataFrame") -> str:
 
 WHY_OPTIMALITY = (
     "GraHTP is mostly below FGraHTP and GraSP, as the paper says; FBS and FoBa are lower where they get to k within "
-    "their time, at many times the cost of GraHTP. Our FBS selects better than the printed one: its atoms have unit "
-    "curvature, the printed ones are coordinates"
+    "their time, at many times the cost of GraHTP. Other data than the paper's, and a better FBS: its atoms have unit "
+    "curvature, the printed ones are coordinates. That is a part of it only: on coordinates (not run on the bigrams) "
+    "FBS is above itself on unit atoms nearly everywhere, above GraHTP on dorothea at 8 of 10 budgets, and below "
+    "GraHTP at every budget on chowdary and rcv1_binary. What else differs is not known"
 )
 WHY_FAST_OPTIMALITY = (
     "other data: gisette is not to be had. On the two text sets FGraHTP stops at the paper's relative change of "
