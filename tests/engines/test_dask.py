@@ -91,7 +91,7 @@ class Looks:
 
 
 def test_a_model_is_pickled_before_the_client_locks_its_references(client, rows):
-    """A model asks the workers for its summary when it is pickled, and their answers wait for that lock."""
+    """Pickling a model requests its summary from the workers, whose responses need that lock."""
     function = Looks(client)
     assert sum(n for n, _ in by_partition(function, chunked(rows[0]))) == N
     assert function.free == [True]

@@ -61,8 +61,8 @@ def by_partition(function: Callable[[MatrixLike], T], X: "DaskCollection") -> li
 def _pickled(function: Callable[[MatrixLike], T]) -> Callable[[MatrixLike], T]:
     """A copy as workers will have it.
 
-    An estimator that is pickled asks the workers for its summary. A client that pickles it holds a lock for which its
-    own responses wait, so it must have happened before.
+    Pickling an estimator requests its summary from the workers. While a client pickles, it holds a lock that its
+    responses need, so the estimator is pickled before.
     """
     cloudpickle = import_module("cloudpickle")
 
