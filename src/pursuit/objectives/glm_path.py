@@ -88,7 +88,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
 
 def _on_copy(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path of several responses on a centred copy of the columns, whose means may be far from zero."""
-    problem = least_squares.problem_of(f)
+    problem = least_squares.problem_of(f, copied=True)
     if problem is None:
         return None
     A, rows = f.data.copied()

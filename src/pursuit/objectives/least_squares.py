@@ -41,7 +41,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
     if not constraint.by_blocks(f.outputs) or f.data.products_only:
         return None
     units = constraint.units_of(start)
-    found = _by_gram(f, constraint, units, plan) if f.outputs == 1 else None
+    found = _by_gram(f, constraint, units, plan)
     return _by_working_set(f, constraint, units, plan) if found is None else found
 
 
@@ -50,15 +50,20 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> 
     gram, null = f.gram, f.null
     if gram is None or not gram.small:
         return None
-    everything = np.arange(f.dim)
+    everything = np.arange(f.data.shape[1])
     H = gram.columns(everything)
     if f._far(everything, H.diagonal()):
         return None
-    down = np.where(H.diagonal() == 0, 0.0, null.gradient - gram.means * f.tilt)
+    down = np.where(H.diagonal() == 0, 0.0, _gradients(f, gram.means))
     ridge = np.where(H.diagonal() > 0, f.ridge, 0.0)
     scale = 1e-9 * f.height
     found = search_quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
+
+
+def _gradients(f: "GLM", mean: Vector) -> Matrix:
+    """Of the null model on centred columns, a row per response."""
+    return f.null.gradient.reshape(-1, f.outputs).T - np.outer(f.tilt, mean)
 
 
 def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
@@ -120,36 +125,36 @@ class Problem(NamedTuple):
         return max(ROOM, 0.5 * n * p)
 
 
-def problem_of(f: "GLM") -> Problem | None:
-    """The problem; None where the data are not in memory or need more care."""
+def problem_of(f: "GLM", copied: bool = False) -> Problem | None:
+    """The problem; None where the data are not in memory or need more care.
+
+    ``copied``: the caller multiplies centred copies of the columns, so that sparse ones may be far from zero.
+    """
     stored = f.data.in_memory() if f.data.near else None
     if stored is None:
         return None
     matrix, shift, scale = stored
-    null, p, q = f.null, f.data.shape[1], f.outputs
-    h = f.curvatures(null, np.arange(0, f.dim, q))
-    mean = f.data.moments().mean if f.fit_intercept else np.zeros(p)
+    null, h = f.null, f.curvatures(f.null, np.arange(0, f.dim, f.outputs))
+    mean = f.data.moments().mean if f.fit_intercept else np.zeros(len(h))
     squares = h - f.ridge
     useful = squares > 0
     if not has_safe_range(squares):
         return None
     length = np.sqrt(np.where(useful, h, 1.0))
     far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
-    if far and not f.data.full:
+    if far and not (f.data.full or copied):
         return None
     rows = f.data.raw.rows
-    residual = residuals(f, rows)
-    if q > 1 and null.value <= RESIDUAL_ROUNDING * float(rows.c @ (rows.y**2).sum(axis=1)):
+    if null.value <= RESIDUAL_ROUNDING * float(np.sum(rows.c @ rows.y**2)):
         return None
-    gradient = np.where(useful, null.gradient.reshape(p, q).T - np.outer(f.tilt, mean), 0.0) / length
     kernel = _core.LeastSquares(
         matrix,
         rows.c,
-        residual,
+        residuals(f, rows),
         mean * scale + shift,
         np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0),
-        gradient,
+        np.where(useful, _gradients(f, mean), 0.0) / length,
         length,
         f0=null.value,
         floor=MIN_VALUE_SHARE * null.value,
@@ -199,9 +204,7 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
 
 def _intercept(f: "GLM", mean: Vector, S: Columns, x: Vector) -> Intercept:
     """The best one beside coefficients x of some columns."""
-    if f.outputs == 1:
-        return float(f.null.free) - float(mean[S] @ x) if f.fit_intercept else 0.0
-    return f.null.free - mean[S] @ x.reshape(len(S), f.outputs) if f.fit_intercept else np.zeros(f.outputs)
+    return f.null.free - mean[S] @ x.reshape(len(S), *np.shape(f.null.free)) if f.fit_intercept else f.null.free
 
 
 def _with_intercepts(f: "GLM", found: SearchSolution, mean: Vector) -> SearchSolution:
