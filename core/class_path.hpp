@@ -11,8 +11,10 @@
 // on a working set W: the support and the columns of largest g_j' H_jj^-1 g_j, where H_jj is the r x r block of a
 // column. In it columns enter and are exchanged (group_path.hpp: a column is a group of r coefficients) up to the next
 // size; where that leads is fitted by Newton's method from the model's coefficients. Where the new model finds
-// exchanges that help at the size itself, they are fitted too. Cost of a model: n |W|^2 r (r + 1) / 2 multiplications
-// for H, |S| (|W| r)^2 r for the state in which exchanges are judged; a step of a fit costs n |S|^2 r (r + 1) / 2.
+// exchanges that help at the size itself, they are fitted too. Rare columns are misjudged by the model: where that is
+// wanted, half of W and of the newcomers are those of largest gain along the column itself (likelihood.hpp). Cost of a
+// model: n |W|^2 r (r + 1) / 2 multiplications for H, |S| (|W| r)^2 r for the state in which exchanges are judged; a
+// step of a fit costs n |S|^2 r (r + 1) / 2.
 
 namespace pursuit {
 
@@ -22,7 +24,8 @@ public:
   bool stopped = false;            // before its end
   Units columns;                   // of all models, in order
 
-  // `outside`: columns of the working set beside the support.
+  // `outside`: columns of the working set beside the support; `exact`: the gain along a column counts beside the
+  // model's.
   ClassPath(EvenColumns& X_, Likelihood& loss_, const SearchPlan& plan_, i64 outside_, bool exact_, double floor_,
             Poll& poll_)
       : X(X_), plan(plan_), n(X_.n), p(X_.p), r(loss_.r), outside(outside_), exact(exact_), floor(floor_), poll(poll_),
@@ -275,13 +278,13 @@ private:
     for (i64 i = 0; i < m; ++i) W.push_back(at.S[order[i]]), S.push_back(i);
     const i64 most = std::min(p - m, std::max(outside, 2 * more));
     Units by_model = top_of(score, exact ? std::min(p - m, (X.sparse() ? kLooked : 1) * most) : most), by_gain;
-    std::erase_if(by_model, [&](i64 j) { return !(score[j] > 0.0); });
+    std::erase_if(by_model, [&](i64 j) { return !(score[j] >= 0.0); });
     share.assign(static_cast<std::size_t>(p), 1.0);
     if (exact) {
       for (i64 j : by_model) {
         const Entries a = X.entries(j);
         fitter.spent += 20.0 * static_cast<double>(a.count * fitter.loss.pairs());
-        share[j] = 2.0 * fitter.loss.gain(at.eta.data(), a, X.ridge[j]) / score[j];
+        if (score[j] > 0.0) share[j] = 2.0 * fitter.loss.gain(at.eta.data(), a, X.ridge[j]) / score[j];
       }
       by_gain = by_model;
       std::stable_sort(by_gain.begin(), by_gain.end(),

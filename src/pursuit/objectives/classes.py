@@ -1,4 +1,8 @@
-"""Searches and paths of the multinomial loss in one kernel call, on data that are small enough for a dense copy."""
+"""Searches and paths of the multinomial loss in one kernel call.
+
+On all columns (core/likelihood_search.hpp, core/path_search.hpp) where a dense copy is small, else on the columns that
+models choose (core/class_search.hpp, core/class_path.hpp).
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,9 +60,8 @@ def _on_all_columns(f: "GLM", constraint: AtMost, begin: Columns, plan: SearchPl
     n, p = f.data.shape
     found = None
     if constraint.k > 2 and p > n and not at_floor and plan.all_columns:
-        found = _run(
-            f, _core.multinomial_search, small, constraint, begin, plan._replace(restarts=0, prove=0), FIRST_BEAM
-        )
+        first = plan._replace(restarts=0, prove=0)
+        found = _run(f, _core.multinomial_search, small, constraint, begin, first, FIRST_BEAM)
         begin = begin if found is None else constraint.units_of(found.points[-1][0])
     if found is None or (found.trouble is None and found.points[-1][-1] > f.floor):
         found = _run(f, _core.multinomial_search, small, constraint, begin, plan) or found  # none where time is up
@@ -70,9 +73,7 @@ def _on_working_set(f: "GLM", constraint: AtMost, begin: Columns, plan: SearchPl
     some = _in_memory(f, constraint)
     if some is None:
         return None
-
     kernel = partial(_core.class_search, outside=_n_outside(f, constraint.k))
-
     return _run(f, kernel, some, constraint, begin, plan._replace(prove=0), FIRST_BEAM if plan.all_columns else 0)
 
 
@@ -141,10 +142,8 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":
     if given is None:
         return None
     samples, even, E = given
-    kernel: Callable[..., Any] = partial(_core.multinomial_path, *samples)
+    kernel = partial(_core.multinomial_path if affordable else _core.class_path, *samples)
     solve = likelihood_path if affordable else light_class_path
-    if not affordable:
-        kernel = partial(_core.class_path, *samples)
     found = solve(kernel, even, f.ridge, f.width - 1, constraint, f.floor, 1e-9 * f.null.value, f.fit_intercept, plan)
     if found is None:
         return None
