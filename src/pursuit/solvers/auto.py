@@ -34,7 +34,7 @@ from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from .base import Solver, generator
 from .exchanges import reported_by_basis
-from .local_search import MIN_IMPROVEMENT, search, unsettled
+from .local_search import MIN_IMPROVEMENT, search, try_rivals, unsettled
 from .multistart import STARTS, Multistart, multistart
 from .omp import OMP
 from .path_search import PathSearch, exchanged
@@ -362,6 +362,8 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
         unsure = found.n_unchecked or found.total
         last = last.claim("swap_stationary", exchange, found.total - unsure, unsure)
         yield last
+        if found.unknown is not None:  # columns that vary too little for the kernel
+            yield from try_rivals(f, constraint, last)
 
 
 def _settled(
