@@ -363,6 +363,14 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         -------
         float
             The score.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseAdditiveRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> bool(SparseAdditiveRegressor(k=2).fit(X, y).score(X, y) > 0.4)
+        True
         """
         check_is_fitted(self)
         return self.model_.score(X, y, sample_weight, offset=offset)
