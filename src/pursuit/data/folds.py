@@ -83,7 +83,8 @@ class LabelSumsInParts(SumOfParts):
     """The same of rows in parts: each part answers once, for all labels."""
 
     def __init__(self, data: "Parts", labels: Columns, count: int) -> None:
-        super().__init__(data.each(Ask("label_sums", count), data.parts, data._split(labels)), data.each)
+        parts = data.each(Ask("label_sums", count), data.parts, data._split(labels))
+        super().__init__(parts, data.each, ("gram_about",))
         self.like = data._like
 
     def moments(self) -> list[Moments]:

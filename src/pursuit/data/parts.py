@@ -151,7 +151,7 @@ class Parts(Data):
         return PartsModel(self._ask("model", cols, coef, b), self.each, known, self.shape[1])
 
     def batch(self, cols: Columns, B: Vector) -> Any:
-        return SumOfParts(self._ask("batch", cols, B), self.each)
+        return SumOfParts(self._ask("batch", cols, B), self.each, ("losses", "levels", "shrinks"))
 
     def metric(self) -> PartsModel:
         return PartsModel(self._ask("metric"), self.each, None, self.shape[1])

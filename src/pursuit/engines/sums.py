@@ -18,12 +18,12 @@ def over_parts(name: str) -> Any:
 
 
 class SumOfParts:
-    """Objects that answer for disjoint rows, as one object: every method adds up their answers."""
+    """Objects that answer for disjoint rows, as one object with some of their methods, which add up the answers."""
 
-    def __init__(self, parts: Sequence[Any], each: Map) -> None:
-        self.parts, self.each = parts, each
+    def __init__(self, parts: Sequence[Any], each: Map, methods: Sequence[str]) -> None:
+        self.parts, self.each, self._methods = parts, each, methods
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name.startswith("_") or name not in self._methods:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return over_parts(name).__get__(self)
