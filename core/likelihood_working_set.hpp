@@ -33,11 +33,11 @@ public:
   i64 contested = 0;        // columns outside the support that the test did not exclude
   bool ended = false;       // it came to its end
 
-  // `sweeps`: where nothing else helps, exchanges ranked at S - i.
-  LikelihoodWorkingSet(const LikelihoodProblem& problem_, const SearchPlan& plan_, bool sweeps_, Poll& poll_)
-      : problem(problem_), X(problem_.X), plan(plan_), sweeps(sweeps_), poll(poll_), n(problem_.X.n), p(problem_.X.p),
-        inside(static_cast<std::size_t>(problem_.X.p), 0), g(problem_.gradient, problem_.gradient + problem_.X.p),
-        mean(reals(p)), square(reals(p)), product(reals(p)) {}
+  // Where nothing else helps and more than `sweep_above` columns are contested: exchanges ranked at S - i.
+  LikelihoodWorkingSet(const LikelihoodProblem& problem_, const SearchPlan& plan_, i64 sweep_above_, Poll& poll_)
+      : problem(problem_), X(problem_.X), plan(plan_), sweep_above(sweep_above_), poll(poll_), n(problem_.X.n),
+        p(problem_.X.p), inside(static_cast<std::size_t>(problem_.X.p), 0),
+        g(problem_.gradient, problem_.gradient + problem_.X.p), mean(reals(p)), square(reals(p)), product(reals(p)) {}
 
   void run(const Units& start) {
     add(first_columns(start));
@@ -61,7 +61,6 @@ public:
 
 private:
   static constexpr i64 kFewest = 40, kMost = 400, kTries = 6;
-  static constexpr i64 kFew = 5; // columns that the test leaves where nothing more is worth its cost
   static constexpr int kRounds = 20, kModels = 30, kSweeps = 2;
   static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
   static constexpr double kHelps = 1e-9;
@@ -192,10 +191,10 @@ private:
     return false;
   }
 
-  // Where many columns are contested: to the best of the exchanges on the working set that rank best at S - i, for the
+  // To the best of the exchanges on the working set that rank best at S - i, for the
   // first i where one helps.
   bool by_sweep() {
-    if (!sweeps || contested <= kFew || swept++ == kSweeps || !state->set(places(found.back().support))) return false;
+    if (contested <= sweep_above || swept++ == kSweeps || !state->set(places(found.back().support))) return false;
     if (!ExchangeProof(*state, local, poll).sweep(kTries)) return false;
     take();
     return true;
@@ -352,7 +351,7 @@ private:
   const LikelihoodProblem& problem;
   UnitColumns& X;
   const SearchPlan plan;
-  const bool sweeps;
+  const i64 sweep_above;
   Poll& poll;
   const i64 n, p;
   SearchPlan local; // the plan for the working set

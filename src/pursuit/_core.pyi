@@ -265,7 +265,7 @@ def likelihood_search(
 
 def working_set_search(
     samples: Samples, curve: float, X: Matrix, mean: F, scale: F, ridge: F, unit: F, gradient: F, intercept: bool,
-    floor: float, sweeps: bool, request: SearchRequest,
+    floor: float, sweep_above: int, request: SearchRequest,
 ) -> SearchSolution:
     """The best support of a loss by a search on a working set of the columns (X - mean) scale of mean square 1, whose own
     sizes are ``unit``; ``gradient`` is that of the null model. ``contested`` is -1 where it did not come to its end."""

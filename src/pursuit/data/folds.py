@@ -84,7 +84,7 @@ class LabelSumsInParts(SumOfParts):
 
     def __init__(self, data: "Parts", labels: Columns, count: int) -> None:
         parts = data.each(Ask("label_sums", count), data.parts, data._split(labels))
-        super().__init__(parts, data.each, ("gram_about",))
+        super().__init__(parts, data.each, ("gram_about", "share"))
         self.like = data._like
 
     def moments(self) -> list[Moments]:
