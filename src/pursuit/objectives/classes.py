@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 #: Samples, columns, and the basis of the coefficients.
 KernelInputs: TypeAlias = tuple[tuple[Any, ...], ScaledColumns, Vector]
 
-TINY = 1.5e5  # entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
+# entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
+MAX_SEARCHED_PATH_WORK = 1.5e5
 MAX_LIGHT_COEFFICIENTS = 1000  # columns times outputs up to which a light path on a working set takes Newton steps
-MODEL_WORK = 5e8  # multiplications for a model on a working set that has room for that many columns
-OUTSIDE = 15, 100  # fewest and most columns outside that a model of a search has
+MAX_MODEL_WORK = 5e8  # multiplications for a model on a working set that has room for that many columns
+OUTSIDE_COLUMNS = 15, 100  # fewest and most columns outside that a model of a search has
 FIRST_BEAM = 2  # supports that are extended at once, before all starts, where there are more columns than rows
-BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
+SIZES_BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> "SearchSolution | None":
@@ -79,8 +80,8 @@ def _on_working_set(f: "GLM", constraint: AtMost, begin: Columns, plan: SearchPl
 
 def _n_outside(f: "GLM", k: int) -> int:
     """Columns of a working set beside the support: as many as a model affords."""
-    affordable = np.sqrt(MODEL_WORK / (f.data.shape[0] * f.width * (f.width - 1) / 2)) - k
-    return int(np.clip(affordable, *OUTSIDE))
+    affordable = np.sqrt(MAX_MODEL_WORK / (f.data.shape[0] * f.width * (f.width - 1) / 2)) - k
+    return int(np.clip(affordable, *OUTSIDE_COLUMNS))
 
 
 def _run(
@@ -120,8 +121,8 @@ def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> tuple[Colum
 
     Last, whether the path ends at the floor of f.
     """
-    thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= TINY
-    longer = constraint.with_budget(min(constraint.k + BEYOND * thorough, len(constraint.allowed)))
+    thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= MAX_SEARCHED_PATH_WORK
+    longer = constraint.with_budget(min(constraint.k + SIZES_BEYOND * thorough, len(constraint.allowed)))
     found = path(f, longer, PathPlan(thorough, plan.seed, plan.should_stop, None, (constraint.k,)))
     if found is not None and found.trouble is not None:
         raise found.trouble

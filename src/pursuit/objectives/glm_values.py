@@ -15,7 +15,7 @@ from ..refits.columns import SEPARATED_LOSS, LossOnColumns
 from ..refits.methods import EXACT_VALUE_SHARE, FLOOR_SHARE
 from .base import Point
 from .dual import HasDual
-from .working_set import FLAT
+from .working_set import MIN_CURVATURE_SHARE
 
 NEGLIGIBLE_SHARE = 1e-18  # share of the null model's squared residual that counts as none
 MIN_GRADIENT_SHARE = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
@@ -282,7 +282,7 @@ class GLMValues(HasDual):
     def _model(self, point: Point) -> Model:
         """The Hessian of the loss at a point; where that is nearly nothing, the bound on it."""
         model, bound = self.data.model(*self._matrix(point.support, point.coef), point.free), self.loss.smoothness
-        return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
+        return model if not np.isfinite(bound) or model.weight > MIN_CURVATURE_SHARE * bound else model.bounding()
 
     @lazy
     def scaled_form(self) -> tuple[QuadraticForm, Vector]:

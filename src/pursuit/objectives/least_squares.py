@@ -31,9 +31,10 @@ from ..kernels.search import (
 if TYPE_CHECKING:
     from .glm import GLM
 
-ROOM = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
+MIN_GRAM_NUMBERS = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
 RESIDUAL_ROUNDING = 1e-28  # share of the mean square of y at which residuals are rounding: constant responses
-FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
+# mean over spread of a column from which on it is subtracted before columns are multiplied
+MIN_CENTRED_MEAN_TO_SPREAD = 1e3
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
@@ -122,7 +123,7 @@ class Problem(NamedTuple):
     def room(self) -> float:
         """Numbers that Gram rows may take."""
         n, p = self.kernel.shape
-        return max(ROOM, 0.5 * n * p)
+        return max(MIN_GRAM_NUMBERS, 0.5 * n * p)
 
 
 def problem_of(f: "GLM", copied: bool = False) -> Problem | None:
@@ -141,7 +142,7 @@ def problem_of(f: "GLM", copied: bool = False) -> Problem | None:
     if not has_safe_range(squares):
         return None
     length = np.sqrt(np.where(useful, h, 1.0))
-    far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
+    far = bool((np.abs(mean * scale + shift) > MIN_CENTRED_MEAN_TO_SPREAD * np.sqrt(squares) * scale)[useful].any())
     if far and not (f.data.full or copied):
         return None
     rows = f.data.raw.rows

@@ -19,11 +19,11 @@ from ..kernels.path import PathPlan, PathPoint, PathSolution
 if TYPE_CHECKING:
     from .glm import GLM
 
-NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
+FIRST_COLUMNS_PER_UNIT, MIN_FIRST_COLUMNS = 4, 200  # columns of a working set to begin with
 MIN_GAIN_SHARE = 0.7  # share of the gain of the next size from which on a column is looked at
 SAMPLED_SIZES = 8  # sizes whose gradients are looked at
 COLUMNS_AT_A_TIME = 1 << 13  # columns whose gains are computed at a time, so that they stay in the processor's cache
-FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
+MIN_CURVATURE_SHARE = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
 On = Callable[[AtMost, Columns], PathSolution | None]
@@ -31,7 +31,7 @@ On = Callable[[AtMost, Columns], PathSolution | None]
 
 def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
     """Those of largest gain over nothing, what is forced in among them."""
-    many = int(np.clip(NEAR * constraint.k, LEAST, max(room, 1)))
+    many = int(np.clip(FIRST_COLUMNS_PER_UNIT * constraint.k, MIN_FIRST_COLUMNS, max(room, 1)))
     return np.sort(constraint.top(np.sqrt(gains), budget=many))
 
 
@@ -63,7 +63,7 @@ def _missed(f: "GLM", constraint: AtMost, points: list[PathPoint], cols: Columns
     looked = np.unique(np.linspace(0, len(points) - 1, min(SAMPLED_SIZES, len(points))).round().astype(np.int64))
     slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
     if np.isfinite(f.loss.smoothness):  # as in the Hessian: where phi'' is next to nothing, the bound on it
-        weights = np.where(weights > FLAT * f.loss.smoothness, weights, f.loss.smoothness)
+        weights = np.where(weights > MIN_CURVATURE_SHARE * f.loss.smoothness, weights, f.loss.smoothness)
     wanted, least = np.empty(len(h)), np.maximum(gained[looked], 1e-300)[:, None]
     for low in range(0, len(h), COLUMNS_AT_A_TIME):
         some = slice(low, low + COLUMNS_AT_A_TIME)
