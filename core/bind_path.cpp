@@ -98,16 +98,16 @@ PathSolution quadratic_path(nb::object rows, A2 C_, A1 h_, A1 ridge_, double f0,
 }
 
 // The path of |Y - A z|^2 / 2 with columns of length 1 that may be close to dependent; `length`: what they were divided
-// by. Y has a row for each response. Nothing is claimed of its points.
-PathSolution orthonormal_path(A2 A_, A2 Y_, A1 length_, double floor, SearchRequest& request, bool thorough,
+// by, `least`: squared lengths that may be rounding. Y has a row for each response. Nothing is claimed of its points.
+PathSolution orthonormal_path(A2 A_, A2 Y_, A1 length_, A1 least_, double floor, SearchRequest& request, bool thorough,
                               nb::object reached, i64 judged) {
   const Lines A = packed(A_), Y = packed(Y_);
-  const Vector<double> length(length_);
-  require(Y.p() == A.n() && length.size() == A.p(), "sizes differ");
+  const Vector<double> length(length_), least(least_);
+  require(Y.p() == A.n() && length.size() == A.p() && least.size() == A.p(), "sizes differ");
   request.check(A.p());
   PathRequest path{request, thorough, std::move(reached), judged, 0.0, 0.0, Y.n() > 1};
   Poll poll(request.stop.call());
-  OrthonormalState state(A.data(), Y.data(), length.data(), A.n(), A.p(), Y.n(), path.room(), floor);
+  OrthonormalState state(A.data(), Y.data(), length.data(), least.data(), A.n(), A.p(), Y.n(), path.room(), floor);
   return path.run(state, poll);
 }
 
@@ -201,8 +201,8 @@ void bind_path(nb::module_& m) {
       .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("C"), array("h"), array("ridge"), "f0"_a, "floor"_a,
         "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1, "rounded"_a = 0.0);
-  m.def("orthonormal_path", &orthonormal_path, array("A"), array("Y"), array("length"), "floor"_a, "request"_a,
-        "thorough"_a, "reached"_a.none(), "judged"_a = -1);
+  m.def("orthonormal_path", &orthonormal_path, array("A"), array("Y"), array("length"), array("least"), "floor"_a,
+        "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, "columns"_a, "floor"_a, array("sizes"),
         "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),

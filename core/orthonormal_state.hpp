@@ -62,12 +62,13 @@ PURSUIT_CLONES inline void update_columns(const double* __restrict by, double si
 // What exchanging a unit for each column changes f by, from u = w |T_:i|, g a_i and |g|^2.
 PURSUIT_CLONES inline void exchange_changes(const double* __restrict u, double inverse, double square,
                                             const double* __restrict across, const double* __restrict norm2,
-                                            const double* __restrict d, double least, i64 p, double* __restrict out) {
+                                            const double* __restrict d, const double* __restrict least, i64 p,
+                                            double* __restrict out) {
 #pragma omp simd
   for (i64 j = 0; j < p; ++j) {
     const double w = u[j] * inverse, curve = d[j] + w * w;
     const double change = 0.5 * (square * d[j] - norm2[j] - 2.0 * w * across[j]) / curve;
-    out[j] = curve > least ? change : HUGE_VAL;
+    out[j] = curve > least[j] ? change : HUGE_VAL;
   }
 }
 
@@ -76,10 +77,11 @@ public:
   double f = 0.0;
   Move nearest; // the best exchange when improve() last found none that helps
 
-  // A is m x p, Y q x m, both in C-order; `length`: of the columns in the units of the objective, with the ridge.
-  OrthonormalState(const double* A_, const double* Y_, const double* length_, i64 m_, i64 p_, i64 q_, i64 most,
-                   double floor_)
-      : A(A_), Y(Y_), length(length_), m(m_), p(p_), q(q_), cap(most), floor(floor_),
+  // A is m x p, Y q x m, both in C-order; `length`: of the columns in the units of the objective, with the ridge;
+  // `least`: the squared length up to which what others leave of a column is nothing.
+  OrthonormalState(const double* A_, const double* Y_, const double* length_, const double* least_, i64 m_, i64 p_,
+                   i64 q_, i64 most, double floor_)
+      : A(A_), Y(Y_), length(length_), least(least_), m(m_), p(p_), q(q_), cap(most), floor(floor_),
         at(static_cast<std::size_t>(p), -1), Q(reals(cap * m)), V(reals(cap * p)), T(reals(cap * cap)),
         z(reals(cap * q)), E(reals(m * p)), r(reals(q * m)), d(reals(p)), g(reals(q * p)), U(reals(p)),
         change(reals(p)), across(reals(p)), norm2(reals(p)), zeros(static_cast<std::size_t>(std::max(m, p)), 0.0) {
@@ -92,7 +94,7 @@ public:
   bool has(i64 j) const { return at[j] >= 0; }
   bool done() const { return !(f > floor); }
   double work() const { return spent; }
-  bool open(i64 j) const { return !has(j) && d[j] > kLeastShare; }
+  bool open(i64 j) const { return !has(j) && d[j] > least[j]; }
   bool even(bool yes) {
     double low = HUGE_VAL, high = 0.0;
     for (i64 j = 0; j < p; ++j)
@@ -138,7 +140,7 @@ public:
       before = std::exchange(square, dot(line, line, m));
     }
     const double left = std::sqrt(square);
-    if (!(left * left > kLeastShare)) {
+    if (!(left * left > least[j])) {
       d[j] = 0.0; // which is what it comes to
       return false;
     }
@@ -245,8 +247,8 @@ public:
       for (double& a : own) a *= inverse;
       std::fill(across.get(), across.get() + p, 0.0);
       add_lines(g.get(), p, own.data(), q, p, across.get());
-      exchange_changes(U.get(), inverse, dot(own.data(), own.data(), q), across.get(), norm2.get(), d.get(),
-                       kLeastShare, p, change.get());
+      exchange_changes(U.get(), inverse, dot(own.data(), own.data(), q), across.get(), norm2.get(), d.get(), least, p,
+                       change.get());
       for (i64 j = 0; j < p; ++j)
         if (change[j] < move.change && plan.allowed[j] && !has(j)) move = {S[i], j, change[j]};
     }
@@ -267,10 +269,9 @@ public:
   }
 
 private:
-  static constexpr double kLeastShare = 1e-20; // squared length below which nothing is left of a column
-  static constexpr double kHelps = 1e-11;      // share of f that an exchange must lower it by
-  static constexpr double kClear = 1e-8;       // share of f that updates leave behind at most
-  static constexpr int kStale = 48;            // updates after which everything is computed anew
+  static constexpr double kHelps = 1e-11; // share of f that an exchange must lower it by
+  static constexpr double kClear = 1e-8;  // share of f that updates leave behind at most
+  static constexpr int kStale = 48;       // updates after which everything is computed anew
 
   double unit(i64 j) const { return is_even ? 1.0 : length[j]; }
   double squared_slope(i64 j) const {
@@ -331,7 +332,7 @@ private:
     solved = true;
   }
 
-  const double *A, *Y, *length;
+  const double *A, *Y, *length, *least;
   const i64 m, p, q, cap;
   const double floor;
   Units S, at; // columns in order of entry, the position of each or -1

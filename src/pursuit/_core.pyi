@@ -374,11 +374,12 @@ def quadratic_path(
     ``rounded`` > 0: it ends at the first size whose claim rounding error prevents."""
 
 def orthonormal_path(
-    A: F, Y: F, length: F, floor: float, request: SearchRequest, thorough: bool, reached: Reached | None,
+    A: F, Y: F, length: F, least: F, floor: float, request: SearchRequest, thorough: bool, reached: Reached | None,
     judged: int = -1,
 ) -> PathSolution:
     """The path of |Y - A z|^2 / 2 for columns of length 1 that may be close to dependent; ``length``: what they were
-    divided by; Y has a row for each response. Nothing is claimed of the points."""
+    divided by, ``least`` the squared length up to which what others leave of one is nothing; Y has a row for each
+    response. Nothing is claimed of the points."""
 
 def likelihood_path(
     samples: Samples, curve: float, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],

@@ -44,8 +44,9 @@ def call(X, Y, k=K, forced=(), allowed=None, ridge=0.0, thorough=True, should_st
         scale=1e-12,
         stop=should_stop,
     )
+    least = np.full(p, 1e-20)
     found = _core.orthonormal_path(
-        np.ascontiguousarray(A / length), np.ascontiguousarray(Y.T), length, 0.0, request, thorough, None
+        np.ascontiguousarray(A / length), np.ascontiguousarray(Y.T), length, least, 0.0, request, thorough, None
     )
     return found, A, Y
 

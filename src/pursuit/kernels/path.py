@@ -187,7 +187,7 @@ def orthonormal_path(
     request = path_request(plan, constraint, useful, True, scale, start, len(Y))
     judged = -1 if plan.only is None else plan.only
     floor = NEGLIGIBLE_VALUE_SHARE * 0.5 * float(np.sum(Y**2))
-    solution = _core.orthonormal_path(A, Y, given.lengths, floor, request, thorough, plan.reached, judged)
+    solution = _core.orthonormal_path(A, Y, given.lengths, given.least, floor, request, thorough, plan.reached, judged)
     first, points = len(constraint.include), list[PathPoint]()
     for at in solution.points:
         x = at.coef if len(Y) == 1 else at.coef.reshape(len(at.support), len(Y))

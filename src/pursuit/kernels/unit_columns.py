@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.rounding import COLUMN_ROUNDING
 from .._utils.types import Columns, Matrix, Vector
 
+MIN_SQUARED_LENGTH = 1e-20  # of what others leave of a column of length 1, with which the kernel goes on
 EXACT_COMBINATION = 1e-11  # what rounding leaves of a column of length 1 that is a combination of others
 
 
@@ -14,13 +16,21 @@ class UnitColumns(NamedTuple):
 
     f = |target - columns (sqrt(square) x)|^2 / 2 + sum_j ridge_j x_j^2 / 2, summed over responses. Rows are multiplied
     by the roots of their weights. ``square`` is the squared length of each column before it was divided by its length,
-    without the ``ridge``.
+    without the ``ridge``; ``raw_share`` is that of the column as it is stored, not centred, over its own.
     """
 
     columns: Matrix
     target: Matrix
     square: Vector
     ridge: Vector
+    raw_share: Vector
+
+    @property
+    def least(self) -> Vector:
+        """The squared length up to which what others leave of a column may be the rounding of its numbers."""
+        rounding = COLUMN_ROUNDING**2 * self.raw_share * self.square / self.lengths**2
+        rounding = np.where(rounding < 1.0, rounding, 0.0)  # one that varies no more than that is taken at its word
+        return np.maximum(rounding, MIN_SQUARED_LENGTH)
 
     @property
     def lengths(self) -> Vector:

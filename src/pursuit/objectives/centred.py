@@ -35,7 +35,14 @@ def unit_columns(f: "GLM") -> UnitColumns | None:
     if not np.isfinite(square).all():
         return None
     columns = np.divide(A, np.sqrt(np.where(square > 0, square, 1.0)), order="F")
-    return UnitColumns(columns, root * y.T, square, np.zeros(len(square)))
+    return UnitColumns(columns, root * y.T, square, np.zeros(len(square)), _raw_share(f))
+
+
+def _raw_share(f: "GLM") -> Vector:
+    """Squared lengths of the columns as they are stored, as a share of what they are here."""
+    moments = f.data.raw.moments()
+    here = moments.moment(f.fit_intercept or f.data.view is not None)
+    return np.asarray(moments.moment(False) / np.where(here > 0, here, np.inf))
 
 
 def _copyable(f: "GLM") -> bool:
