@@ -1,6 +1,7 @@
 #include "bind_columns.hpp"
 #include "bind_path.hpp"
 #include "working_set.hpp"
+#include "working_set_path.hpp"
 
 namespace pursuit {
 namespace {
@@ -71,22 +72,42 @@ public:
 
   nb::tuple shape() const { return nb::make_tuple(columns->n, columns->p); }
 
-  PathSolution path(SearchRequest& request, bool thorough, nb::object reached, double room) {
+  // With `claims` every size is tested against all columns.
+  PathSolution path(SearchRequest& request, bool thorough, bool claims, nb::object reached, double room) {
     request.check(columns->p);
     PathRequest path{request, thorough, std::move(reached)};
     Poll poll(request.stop.call());
     const i64 p = columns->p;
+    bool stopped = false;
+    if (!thorough && kColumnRatio * std::max(kFewColumns, 2 * request.plan.k) <= p) {
+      const LeastSquares problem{*columns, residual.n(), residual.data(), gradient.data(), length.data(), f0, floor};
+      WorkingSetPath light(problem, request.plan, poll);
+      const std::function<bool(i64, double)> tell = path.callback();
+      bool enough = false;
+      without_gil([&] { enough = light.run(claims, tell); });
+      if (enough) return in_units(PathRequest::to_solution(light.best, light.stopped));
+      path.reached = nb::none(); // which knows all sizes
+      stopped = light.stopped;
+      if (stopped) request.plan.k = light.first + static_cast<i64>(light.best.size()) - 1;
+    }
     std::vector<double> h(static_cast<std::size_t>(p));
     for (i64 j = 0; j < p; ++j) h[j] = scale[j] > 0.0 ? 1.0 : 0.0;
     GramRows rows(*columns, room);
     const RowQuad quad{gradient.data(), h.data(), ridge.data(), f0, p, rows.source(), length.data(), 0.0, gradient.n()};
     BasisState state(quad, path.room(), floor);
-    PathSolution out = path.run(state, poll);
-    for (PathPoint& at : out.points) to_units(at.point);
+    PathSolution out = in_units(path.run(state, poll));
+    out.stopped = out.stopped || stopped;
     return out;
   }
 
 private:
+  static constexpr i64 kColumnRatio = 4, kFewColumns = 40; // columns there are beside those of a first working set
+
+  PathSolution in_units(PathSolution path) const {
+    for (PathPoint& at : path.points) to_units(at.point);
+    return path;
+  }
+
   // Coefficients of columns of length 1 in the units of the objective.
   void to_units(Found& point) const {
     const std::size_t q = static_cast<std::size_t>(residual.n());
@@ -115,7 +136,8 @@ void bind_least_squares(nb::module_& m) {
           "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
           array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
       .def_prop_ro("shape", &HeldLeastSquares::shape)
-      .def("path", &HeldLeastSquares::path, "request"_a, nb::kw_only(), "thorough"_a, "reached"_a.none(), "room"_a)
+      .def("path", &HeldLeastSquares::path, "request"_a, nb::kw_only(), "thorough"_a, "claims"_a, "reached"_a.none(),
+           "room"_a)
       .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
   m.def("quadratic_search", &quadratic_search, array("H"), array("C"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
 }

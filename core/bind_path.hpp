@@ -75,8 +75,15 @@ struct PathRequest {
       if constexpr (requires { state.pursue(path); }) state.pursue(path);
       if constexpr (requires { state.closest(plan); }) exchange = judge(path, state, poll);
     });
+    PathSolution out = to_solution(path.best, path.stopped);
+    if (exchange.leave >= 0) out.points[static_cast<std::size_t>(judged - path.first)].exchange = exchange;
+    return out;
+  }
+
+  template <class Size>
+  static PathSolution to_solution(std::vector<Size>& best, bool stopped) {
     PathSolution out;
-    for (auto& size : path.best) {
+    for (Size& size : best) {
       size.point.f = size.f;
       out.points.push_back({std::move(size.point),
                             size.settled,
@@ -86,8 +93,7 @@ struct PathRequest {
                             std::move(size.doubtful),
                             {}});
     }
-    if (exchange.leave >= 0) out.points[static_cast<std::size_t>(judged - path.first)].exchange = exchange;
-    out.stopped = path.stopped;
+    out.stopped = stopped;
     return out;
   }
 

@@ -74,6 +74,25 @@ public:
     stopped = stopped || poll.stop();
   }
 
+  // Points that are known, of sizes `first_`, ..., each after exchanges; what is better goes on to the sizes next to
+  // it.
+  void revisit(i64 first_, const std::vector<Found>& known) {
+    first = first_;
+    seen.resize(static_cast<std::size_t>(first) + known.size());
+    Units better;
+    for (const Found& point : known) {
+      const i64 size = first + static_cast<i64>(best.size());
+      best.emplace_back();
+      if (poll.stop() || !state.set(point.support) || !take(size, local(size)))
+        best.back().point = point, best.back().kept = state.keep(), best.back().f = point.f;
+      else if (best.back().point.support != point.support)
+        better.push_back(size);
+    }
+    for (i64 size : better)
+      if (!poll.stop()) spread(size);
+    stopped = poll.stop();
+  }
+
   // The state, after exchanges, as the best point of its size, if it is better than what the path found.
   void offer() {
     const i64 size = state.size();

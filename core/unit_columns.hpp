@@ -12,6 +12,8 @@
 
 namespace pursuit {
 
+inline constexpr double kSingle = 6e-8; // rounding of single precision, a little more than 2^-24
+
 // The test that excludes columns from every helpful exchange (working_set.hpp has the derivation): of Q, an orthonormal
 // basis of the chosen columns, only an upper bound of |Q'a_j| is needed.
 struct Screen {
@@ -41,6 +43,8 @@ public:
   virtual void raw(const Units& cols, double* out) const = 0;
   virtual void transpose_product(const double* W, i64 m, double* out) const = 0; // W'(X - mean), m x p
   virtual Units screen(const Screen& test, Poll& poll) const = 0;
+  // out = Q'A in single precision, m x p, for Q whose rows are times sqrt(c).
+  virtual void rough_products(const double* Q, i64 m, float* out, Poll& poll) const = 0;
   // Means of all columns of X under weights w, sums of squares about them, and products of these deviations with d.
   virtual void weighted(const double* w, const double* d, double* mean, double* square, double* product) const = 0;
 
@@ -97,7 +101,7 @@ public:
     const i64 stride = std::max<i64>(1, (n + kRows * kChecks - 1) / (kRows * kChecks)); // blocks between two tests
     const std::vector<double> rest = norms_of_rest(test, stride * kRows);
     const int nt = plan(n * p * (1 + k / 16), tiles);
-    const i64 batch = std::max<i64>(nt, static_cast<i64>(kBatch / (static_cast<double>(n * kTile) * (k + 8.0))));
+    const i64 batch = at_a_time(nt, kTile, k);
     std::vector<Units> kept(static_cast<std::size_t>(tiles));
     for (i64 first = 0; first < tiles && !poll.stop(); first += batch)
       parallel(nt, [&](int t) {
@@ -110,11 +114,36 @@ public:
     return all;
   }
 
+  void rough_products(const double* Q_, i64 m, float* out, Poll& poll) const override {
+    const i64 tiles = (p + kNarrowTile - 1) / kNarrowTile;
+    Array<float> Q = allocate<float>(n * m);
+    for (i64 e = 0; e < n * m; ++e) Q[e] = static_cast<float>(Q_[e]);
+    const int nt = plan(n * p * (1 + m / 16), tiles);
+    const i64 batch = at_a_time(nt, kNarrowTile, m);
+    for (i64 first = 0; first < tiles && !poll.stop(); first += batch)
+      parallel(nt, [&](int t) {
+        Array<float> x = allocate<float>(kTallTile * kNarrowTile), V = allocate<float>(m * kNarrowTile);
+        Buffer sums = reals(m * kNarrowTile);
+        for (i64 at = first + t; at < std::min(tiles, first + batch); at += nt) {
+          const i64 low = at * kNarrowTile, count = std::min(p - low, kNarrowTile);
+          add_products(low, count, Q.get(), m, x.get(), V.get(), sums.get());
+          for (i64 l = 0; l < m; ++l)
+            for (i64 e = 0; e < count; ++e) out[l * p + low + e] = static_cast<float>(sums[l * count + e]);
+        }
+      });
+  }
+
 private:
-  static constexpr i64 kTile = 2048, kRows = 64; // half a megabyte of floats
-  static constexpr i64 kFlush = 1024, kChecks = 16;
-  static constexpr double kSingle = 6e-8; // rounding of single precision, a little more than 2^-24
-  static constexpr double kBatch = 1e9;   // multiplications between two looks at the clock
+  static constexpr i64 kTile = 2048, kRows = 64;           // half a megabyte of floats
+  static constexpr i64 kNarrowTile = 512, kTallTile = 256; // where all rows are multiplied
+  static constexpr i64 kFlush = 256, kChecks = 16;
+  static constexpr double kBatch = 1e9; // multiplications between two looks at the clock
+
+  // Tiles of `width` columns between two looks at the clock.
+  i64 at_a_time(int nt, i64 width, i64 k) const {
+    return std::max<i64>(nt,
+                         static_cast<i64>(kBatch / (static_cast<double>(n * width) * (static_cast<double>(k) + 8))));
+  }
 
   struct Tile {
     Array<float> x, products, squares;
@@ -172,6 +201,15 @@ private:
     return out;
   }
 
+  PURSUIT_CLONES static void convert_line(const T* __restrict x, const double* __restrict m, const double* __restrict s,
+                                          i64 len, float* __restrict out) {
+#pragma omp simd
+    for (i64 j = 0; j < len; ++j) out[j] = static_cast<float>((static_cast<double>(x[j]) - m[j]) * s[j]);
+  }
+  PURSUIT_CLONES static void convert_line(const T* __restrict x, double m, double s, i64 len, float* __restrict out) {
+#pragma omp simd
+    for (i64 i = 0; i < len; ++i) out[i] = static_cast<float>((static_cast<double>(x[i]) - m) * s);
+  }
   PURSUIT_CLONES static void convert_row(const T* __restrict x, const double* __restrict m, const double* __restrict s,
                                          float w, i64 len, float* __restrict out, float* __restrict squares) {
 #pragma omp simd
@@ -274,6 +312,26 @@ private:
     return out;
   }
 
+  // Q'A of all columns of a tile, summed in double precision every kFlush rows.
+  void add_products(i64 low, i64 count, const float* Q, i64 m, float* x, float* V, double* sums) const {
+    std::fill(sums, sums + count * m, 0.0);
+    i64 pending = 0;
+    for (i64 i = 0; i < n; i += kTallTile) {
+      const i64 rows = std::min(kTallTile, n - i);
+      for (i64 l = 0; l < (X.rows ? rows : count); ++l) {
+        if (X.rows)
+          convert_line(X.at(i + l, low), mean + low, scale + low, count, x + l * count);
+        else
+          convert_line(X.at(i, low + l), mean[low + l], scale[low + l], rows, x + l * rows);
+      }
+      gemm(!X.rows, count, m, rows, x, X.rows ? count : rows, Q + i, n, pending > 0 ? 1.0f : 0.0f, V, count);
+      pending += rows;
+      if (i + rows < n && pending < kFlush) continue;
+      add_floats(V, count * m, sums);
+      pending = 0;
+    }
+  }
+
   const Dense<T> X;
 };
 
@@ -319,6 +377,16 @@ public:
     for (i64 j = 0; j < p; ++j)
       if (!test.excluded[j] && test.keeps(std::sqrt(bound[j]), j)) out.push_back(j);
     return out;
+  }
+
+  void rough_products(const double* Q, i64 m, float* out, Poll& poll) const override {
+    const i64 width = std::min<i64>(m, 8);
+    Buffer some = reals(width * p);
+    for (i64 l = 0; l < m && !poll.stop(); l += width) {
+      const i64 lines = std::min(width, m - l);
+      products(Q + l * n, lines, some.get());
+      for (i64 e = 0; e < lines * p; ++e) out[l * p + e] = static_cast<float>(some[e]);
+    }
   }
 
 private:

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "basis_state.hpp"
+#include "least_squares.hpp"
 #include "path_search.hpp"
-#include "unit_columns.hpp"
 
 // The best k columns for the squared loss, for X of any size: the search of search.hpp on a small working set of
 // columns, and a test over all columns that no exchange with one outside the set helps.
@@ -21,72 +20,6 @@
 // columns, rows of the Gram matrix being computed in blocks as they are needed.
 
 namespace pursuit {
-
-struct LeastSquares {
-  const UnitColumns& A;
-  i64 q;                             // responses
-  const double *residual, *gradient; // of the null model: sqrt(c) (y - ..), q x n, and -A'residual, q x p
-  const double* length;              // of the columns in the units of the objective
-  double f0, floor;
-};
-
-// The norms of the columns of g (q x p).
-inline void column_norms(const double* g, i64 q, i64 p, double* out) {
-  std::fill(out, out + p, 0.0);
-  for (i64 r = 0; r < q; ++r)
-    for (i64 j = 0; j < p; ++j) out[j] += g[r * p + j] * g[r * p + j];
-  for (i64 j = 0; j < p; ++j) out[j] = std::sqrt(out[j]);
-}
-
-// Rows of the Gram matrix A'A, computed when they are needed; beyond `room` numbers all are given up.
-class GramRows {
-public:
-  GramRows(const UnitColumns& A_, double room_) : A(A_), room(room_), slot(static_cast<std::size_t>(A_.p), nullptr) {}
-
-  Rows source() {
-    Rows rows;
-    rows.row = [this](i64 j) { return slot[j]; };
-    rows.has = [this](i64 j) { return slot[j] != nullptr; };
-    rows.fetch = [this](const Units& cols) { return fetch(cols), true; };
-    rows.block = [this](const Units& cols, double* out) {
-      const i64 m = static_cast<i64>(cols.size());
-      Buffer some = reals(A.n * m);
-      A.gather(cols, some.get());
-      gemm(true, m, m, A.n, some.get(), A.n, some.get(), A.n, 0.0, out, m);
-      return true;
-    };
-    return rows;
-  }
-
-private:
-  void fetch(const Units& cols) {
-    Units missing;
-    for (i64 j : cols)
-      if (!slot[j] && std::find(missing.begin(), missing.end(), j) == missing.end()) missing.push_back(j);
-    const i64 m = static_cast<i64>(missing.size());
-    if (m == 0) return;
-    if (static_cast<double>((held + m) * A.p) > room) {
-      std::fill(slot.begin(), slot.end(), nullptr);
-      blocks.clear();
-      held = 0;
-      if (m < static_cast<i64>(cols.size())) return fetch(cols);
-    }
-    Buffer some = reals(A.n * m), out = reals(m * A.p);
-    A.gather(missing, some.get());
-    for (i64 l = 0; l < m; ++l)
-      for (i64 i = 0; i < A.n; ++i) some[l * A.n + i] *= A.root[i];
-    A.products(some.get(), m, out.get());
-    for (i64 l = 0; l < m; ++l) slot[missing[l]] = out.get() + l * A.p;
-    held += m;
-    blocks.push_back(std::move(out));
-  }
-
-  const UnitColumns& A;
-  const double room;
-  i64 held = 0;
-  std::vector<const double*> slot;
-  std::vector<Buffer> blocks;
-};
 
 // What a search found, in units of the columns of length 1.
 struct Solution {
@@ -150,11 +83,11 @@ public:
   WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, AllColumns all_columns_, double room_,
                    Poll& poll_)
       : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_),
-        q(problem_.q), inside(static_cast<std::size_t>(A.p), 0), g(reals(q * A.p)), norm(reals(A.p)) {}
+        q(problem_.q), set(problem_, plan_), g(reals(q * A.p)), norm(reals(A.p)) {}
 
   void run(const Units& start) {
     const i64 k = plan.k;
-    add(first_columns(start));
+    set.add(set.first_columns(std::max(kFewest, 2 * k), start));
     best.f = HUGE_VAL;
     Units from = start;
     double entry = kNear;
@@ -175,7 +108,7 @@ public:
         if (more.empty()) return;
         solution.change = -HUGE_VAL;
       }
-      add(more);
+      set.add(more);
       entry = kNearer;
       from = best.support;
     }
@@ -187,88 +120,25 @@ private:
   static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
   static constexpr double kMargin = 1e-4;             // of the test, so that what it excludes is beyond rounding
 
-  bool usable(i64 j) const { return plan.allowed[j] && A.scale[j] > 0.0; }
-
-  Units first_columns(const Units& start) const {
-    std::vector<double> score(static_cast<std::size_t>(A.p));
-    column_norms(problem.gradient, q, A.p, score.data());
-    for (i64 j = 0; j < A.p; ++j) score[j] = plan.forced[j] ? HUGE_VAL : usable(j) ? score[j] : -1.0;
-    for (i64 j : start) score[j] = HUGE_VAL;
-    i64 certain = 0;
-    for (i64 j = 0; j < A.p; ++j) certain += score[j] == HUGE_VAL;
-    return top_of(score, std::max(kFewest, 2 * plan.k) + certain);
-  }
-
-  // Columns join the working set, and their products with it the Gram matrix.
-  void add(const Units& cols) {
-    const i64 n = A.n, old = static_cast<i64>(W.size()), m = static_cast<i64>(cols.size()), w = old + m;
-    Buffer more = reals(n * w), next = reals(w * w);
-    std::copy(columns.get(), columns.get() + n * old, more.get());
-    A.gather(cols, more.get() + n * old);
-    columns = std::move(more);
-    for (i64 l = 0; l < old; ++l) std::copy(gram.get() + l * old, gram.get() + (l + 1) * old, next.get() + l * w);
-    gemm(true, w, m, n, columns.get(), n, columns.get() + n * old, n, 0.0, next.get() + old * w, w);
-    for (i64 l = 0; l < old; ++l)
-      for (i64 e = 0; e < m; ++e) next[l * w + old + e] = next[(old + e) * w + l];
-    gram = std::move(next);
-    for (i64 j : cols) {
-      W.push_back(j), inside[j] = 1;
-      ridge.push_back(A.ridge[j]), length.push_back(problem.length[j]);
-      forced.push_back(plan.forced[j]), allowed.push_back(plan.allowed[j]);
-    }
-    h.assign(W.size(), 1.0);
-    slope.resize(static_cast<std::size_t>(q * w));
-    for (i64 r = 0; r < q; ++r)
-      for (i64 l = 0; l < w; ++l) slope[r * w + l] = problem.gradient[r * A.p + W[l]];
-    state.reset();
-  }
-
-  SearchPlan local_plan() const {
-    SearchPlan local = plan;
-    local.forced = forced.data(), local.allowed = allowed.data();
-    local.restarts = 0;
-    return local;
-  }
-
   // The search on the working set, from all starts or only from a support; false where it found nothing.
   bool search(const Units& from, bool starts) {
-    const i64 w = static_cast<i64>(W.size());
-    Rows rows;
-    rows.row = [this, w](i64 l) { return gram.get() + l * w; };
-    rows.has = [](i64) { return true; };
-    const RowQuad quad{slope.data(), h.data(), ridge.data(), problem.f0, w, rows, length.data(), 0.0, q};
-    state = std::make_unique<BasisState>(quad, std::min(w, plan.widest * plan.k + 1), problem.floor);
-    const Units local = places(from);
-    Search<BasisState> kernel(*state, local_plan(), poll);
+    state = std::make_unique<BasisState>(set.quad(), std::min(set.size(), plan.widest * plan.k + 1), problem.floor);
+    const Units local = set.places(from);
+    Search<BasisState> kernel(*state, set.local_plan(), poll);
     if (starts)
       kernel.run(local);
     else
       kernel.from(local);
     for (const Found& point : kernel.found) {
       if (!(point.f < best.f - 1e-12 * plan.size(point.f))) continue;
-      std::vector<std::pair<i64, i64>> pairs; // columns, and where their coefficients are
-      for (std::size_t i = 0; i < point.support.size(); ++i)
-        pairs.emplace_back(W[point.support[i]], static_cast<i64>(i) * q);
-      std::sort(pairs.begin(), pairs.end());
-      best = {{}, {}, point.f};
-      for (const auto& [j, from_] : pairs) {
-        best.support.push_back(j);
-        best.x.insert(best.x.end(), point.x.begin() + from_, point.x.begin() + from_ + q);
-      }
+      best = set.to_columns(point);
       solution.points.push_back(best);
     }
     return !solution.points.empty();
   }
 
   // The state of the working set at the best point.
-  bool fit_best() { return state->set(places(best.support)); }
-
-  // Of columns in the working set.
-  Units places(const Units& cols) const {
-    Units out;
-    for (i64 j : cols) out.push_back(std::find(W.begin(), W.end(), j) - W.begin());
-    return out;
-  }
+  bool fit_best() { return state->set(set.places(best.support)); }
 
   // r, g = -A'r, and of the chosen columns a basis Q, its T, x and diagonal of B. They stay as they are when the state
   // takes its columns in another order.
@@ -278,22 +148,11 @@ private:
     T.assign(static_cast<std::size_t>(k * k), 0.0);
     for (i64 l = 0; l < k; ++l) std::copy(state->triangle(l), state->triangle(l) + l + 1, T.begin() + l * k);
     x = state->coefficients(), b = state->inverse_diagonal();
-    Buffer A_S = reals(n * k);
-    for (i64 i = 0; i < k; ++i) {
-      const double* a = columns.get() + chosen[i] * n;
-      std::copy(a, a + n, A_S.get() + i * n);
-    }
+    const Buffer A_S = set.copy(chosen);
     basis = reals(n * k);
     gemm(false, n, k, k, A_S.get(), n, T.data(), k, 0.0, basis.get(), n);
-    std::vector<double> residual(problem.residual, problem.residual + q * n);
-    for (i64 r = 0; r < q; ++r) {
-      double* e = residual.data() + r * n;
-      for (i64 i = 0; i < k; ++i) {
-        const double t = -x[i * q + r];
-        add_rows<1>(A_S.get() + i * n, 0, &t, n, e);
-      }
-      for (i64 i = 0; i < n; ++i) e[i] *= -A.root[i];
-    }
+    std::vector<double> residual(static_cast<std::size_t>(q * n));
+    set.down(A_S.get(), x, residual.data());
     A.products(residual.data(), q, g.get());
     column_norms(g.get(), q, A.p, norm.get());
     least = HUGE_VAL;
@@ -301,7 +160,7 @@ private:
     for (i64 i = 0; i < k; ++i) {
       spread += std::sqrt(b[i]);
       const double* own = x.data() + i * q;
-      if (!forced[chosen[i]]) least = std::min(least, std::sqrt(dot(own, own, q) / b[i]));
+      if (!set.is_forced(chosen[i])) least = std::min(least, std::sqrt(dot(own, own, q) / b[i]));
     }
     noise = kRounded * spread * std::sqrt(2.0 * std::fabs(problem.f0));
   }
@@ -309,7 +168,7 @@ private:
   Units nearest_columns(i64 most, double share) const {
     std::vector<double> score(static_cast<std::size_t>(A.p));
     for (i64 j = 0; j < A.p; ++j) {
-      const bool open = usable(j) && !inside[j] && least < HUGE_VAL && norm[j] > share * least;
+      const bool open = set.usable(j) && !set.has(j) && least < HUGE_VAL && norm[j] > share * least;
       score[j] = open ? norm[j] : -1.0;
     }
     return top_of(score, most);
@@ -320,7 +179,7 @@ private:
     if (!(least < HUGE_VAL)) return {}; // nothing may leave
     const i64 n = A.n, k = static_cast<i64>(chosen.size());
     std::vector<std::uint8_t> excluded(static_cast<std::size_t>(A.p));
-    for (i64 j = 0; j < A.p; ++j) excluded[j] = inside[j] || !usable(j);
+    for (i64 j = 0; j < A.p; ++j) excluded[j] = set.has(j) || !set.usable(j);
     Buffer Q = reals(n * k);
     for (i64 l = 0; l < k; ++l)
       for (i64 i = 0; i < n; ++i) Q[l * n + i] = A.root[i] * basis[l * n + i];
@@ -354,7 +213,7 @@ private:
           solution.doubtful.push_back(block[e]);
         double change = HUGE_VAL;
         for (i64 i = 0; i < k; ++i) {
-          if (forced[chosen[i]]) continue;
+          if (set.is_forced(chosen[i])) continue;
           const double u = U[e * k + i], inv = 1.0 / b[i], curve = d + u * u * inv;
           double cost = 0.0, gain = 0.0;
           for (i64 r = 0; r < q; ++r) {
@@ -364,7 +223,7 @@ private:
           const double by = 0.5 * (cost - (curve > kPivot ? gain / curve : 0.0));
           change = std::min(change, by);
           if ((sure || u * u * inv > kCopy) && by < solution.nearest.change)
-            solution.nearest = {W[chosen[i]], block[e], by};
+            solution.nearest = {set.cols[chosen[i]], block[e], by};
         }
         if (sure) solution.change = std::min(solution.change, change);
         if (change < -1e-11 * plan.size(best.f)) helpful.push_back(block[e]);
@@ -376,7 +235,7 @@ private:
 
   // Exchanges within the working set, of which none helps any more.
   void judge_working_set() {
-    const SearchPlan local = local_plan();
+    const SearchPlan local = set.local_plan();
     solution.change = -HUGE_VAL;
     if (!fit_best() || state->improve(local)) return; // rounding has the last word
     solution.condition = state->condition();
@@ -384,9 +243,10 @@ private:
     solution.nearest = state->closest(local, 0.0);
     solution.change = state->closest(local, kDoubtful).change;
     solution.doubtful = state->dependent(local, kDoubtful);
-    for (i64& j : solution.doubtful) j = W[j];
+    for (i64& j : solution.doubtful) j = set.cols[j];
     if (solution.nearest.leave >= 0)
-      solution.nearest.leave = W[solution.nearest.leave], solution.nearest.enter = W[solution.nearest.enter];
+      solution.nearest.leave = set.cols[solution.nearest.leave],
+      solution.nearest.enter = set.cols[solution.nearest.enter];
   }
 
   // All columns, from the best point on.
@@ -394,7 +254,7 @@ private:
     GramRows rows(A, room);
     std::vector<double> ones(static_cast<std::size_t>(A.p));
     std::vector<std::uint8_t> open(static_cast<std::size_t>(A.p));
-    for (i64 j = 0; j < A.p; ++j) ones[j] = A.scale[j] > 0.0 ? 1.0 : 0.0, open[j] = usable(j);
+    for (i64 j = 0; j < A.p; ++j) ones[j] = A.scale[j] > 0.0 ? 1.0 : 0.0, open[j] = set.usable(j);
     SearchPlan all = plan;
     all.allowed = open.data();
     const RowQuad quad{problem.gradient,
@@ -417,11 +277,10 @@ private:
   Poll& poll;
   const i64 q; // responses
 
-  Units W;      // the working set
-  Units chosen; // the best support, by place in W, in the order of T, x, b and the basis
-  std::vector<std::uint8_t> inside, forced, allowed;
-  std::vector<double> slope, h, ridge, length, T, x, b;
-  Buffer columns, gram, basis, g, norm; // norm: of the columns of g
+  WorkingSet set;
+  Units chosen; // the best support, by place in the set, in the order of T, x, b and the basis
+  std::vector<double> T, x, b;
+  Buffer basis, g, norm; // norm: of the columns of g
   std::unique_ptr<BasisState> state;
   Found best;
   double least = HUGE_VAL, noise = 0.0, margin = 0.0;

@@ -4,11 +4,13 @@
     python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
     python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs 2
     python tools/fuzz_exchange.py --losses responses --problems 1000 --jobs 2
+    python tools/fuzz_exchange.py --paths --problems 1000 --jobs 2
 
 The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns; with
 ``--losses responses`` it is the squared one of two to five responses. Checks of each problem: no exchange helps where
 that is said; ``value`` is that of the coefficients and the least on its columns; the next best exchange is right;
-solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in ``--out`` as soon
+solve(k + 1) and solve(k) are monotone; neither is above the path. With ``--paths``: the same of every size of a path on
+a working set of columns (problems of at least 160 columns). Every problem is a line of JSON in ``--out`` as soon
 as it is done; complaints are printed as they come, with the share by which each fails of the null value (above the
 infimum of the loss). ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
 """
@@ -34,12 +36,15 @@ import numpy as np  # noqa: E402
 from fuzz import likelihood_problems  # noqa: E402
 from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
 from fuzz.exchange_problems import draw, draw_responses  # noqa: E402
+from fuzz.path_judge import FEWEST_COLUMNS, PathJudge  # noqa: E402
 
 Row = dict[str, Any]
 
 
-def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
-    """The row of one problem; None when time is up. A crash is a complaint too."""
+def judge(
+    losses: str, paths: bool, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]
+) -> Row | None:
+    """The row of one problem; None when time is up or it has too few columns. A crash is a complaint too."""
     if time.time() > end:
         return None
     seed, large = task
@@ -49,6 +54,8 @@ def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task
     else:
         problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
     n, p = problem.X.shape
+    if paths and p < FEWEST_COLUMNS:
+        return None
     row: Row = {
         "seed": seed,
         "large": large,
@@ -60,7 +67,7 @@ def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task
         "single": problem.single,
         "traits": problem.traits,
     }
-    referee = ExchangeJudge(problem, options, monotone)
+    referee = PathJudge(problem) if paths else ExchangeJudge(problem, options, monotone)
     try:
         with np.errstate(all="ignore"):
             found = list(referee.complaints())
@@ -89,6 +96,7 @@ def main() -> int:
         choices=["all", "multinomial", "responses"],
         help="losses other than the squared one (all of them but multinomial), up to 100 x 30; or several responses",
     )
+    parser.add_argument("--paths", action="store_true", help="every size of a path on a working set of columns")
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)
@@ -107,7 +115,7 @@ def main() -> int:
     if args.again:
         tasks = [(seed, args.large > 0) for seed in args.again]
     began = time.time()
-    work = partial(judge, args.losses, options, not args.claims, began + 60 * args.minutes)
+    work = partial(judge, args.losses, args.paths, options, not args.claims, began + 60 * args.minutes)
     kinds: Counter[str] = Counter()
     claims: Counter[str] = Counter()
     by_loss: dict[str, Counter[str]] = {}

@@ -237,9 +237,15 @@ class LeastSquares:
     @property
     def shape(self) -> tuple[int, int]: ...
     def path(
-        self, request: SearchRequest, *, thorough: bool, reached: Callable[[int, float], object] | None, room: float
+        self,
+        request: SearchRequest,
+        *,
+        thorough: bool,
+        claims: bool,
+        reached: Callable[[int, float], object] | None,
+        room: float,
     ) -> PathSolution:
-        """The best support of every size, with ``room`` numbers for Gram rows."""
+        """The best support of every size, with ``room`` numbers for Gram rows; ``claims``: tested against all columns."""
 
     def search(self, request: SearchRequest, *, all_columns: int, room: float) -> SearchSolution:
         """Search on a working set; on all columns, with ``room`` numbers for Gram rows, 0 never, 1 where the test leaves

@@ -208,10 +208,11 @@ def least_squares_path(
     constraint: AtMost,
     plan: PathPlan,
     rounded: float,
+    claims: bool,
 ) -> PathSolution | None:
-    """The path of a least squares problem whose X is in memory."""
+    """The path of a least squares problem whose X is in memory, every size tested against all columns (``claims``)."""
     request = path_request(plan, constraint, useful, True, scale)
-    solution = kernel.path(request, thorough=plan.thorough, reached=plan.reached, room=room)
+    solution = kernel.path(request, thorough=plan.thorough, claims=claims, reached=plan.reached, room=room)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._utils.arrays import without
 from .._utils.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
@@ -30,12 +29,11 @@ from ..refits.factor import MIN_GOOD_CONDITION
 from . import least_squares, likelihood
 from .batched_refits import refits_by_gram
 from .point import Point, from_kernel
-from .working_set import On, first_columns, on_working_set
+from .working_set import first_columns, on_working_set
 
 if TYPE_CHECKING:
     from .glm import GLM
 
-MIN_COLUMN_RATIO = 3  # columns there are, as a multiple of a working set's, from which on there is one
 MAX_STATE_SHARE = 0.5  # share of X that the kernel may keep of its own
 
 
@@ -54,7 +52,7 @@ def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | Non
 
 def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     assert f.gram is not None
-    gram, null, (n, p) = f.gram, f.null, f.data.shape
+    gram, null, p = f.gram, f.null, f.data.shape[1]
     if (constraint.k + 1) * p > max(MIN_STATE_SIZE, MAX_STATE_SHARE * f.work):
         return None
     cheap = p <= MAX_THOROUGH_COLUMNS and f.work * p <= MAX_GRAM_WORK  # enough for a search at every size
@@ -62,7 +60,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
     claims = plan.thorough
     plan = plan._replace(thorough=plan.thorough and cheap)
     if f.outputs > 1:
-        return _on_copy(f, constraint, plan) if plan.thorough else least_squares.path(f, constraint, plan)
+        return _on_copy(f, constraint, plan) if plan.thorough else least_squares.path(f, constraint, plan, claims)
     whole = gram.whole or plan.thorough
     H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
     h = f.curvatures(null, np.arange(p))
@@ -72,18 +70,18 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
     if bool((mean**2 > MAX_MEAN_TO_SPREAD**2 * squares)[squares > 0].any()):
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
-    quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
-    if whole:
-        return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
-    cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(search_kernel.MAX_SMALL_ENTRIES // n))
-    if (
-        f.data.near and MIN_COLUMN_RATIO * len(cols) <= p and not claims and gram.products is None
-    ):  # claims need all columns at every size
-        found = on_working_set(f, constraint, plan, quad.on(plan), cols, p // 2)
+    if not whole:
+        found = least_squares.path(f, constraint, plan, claims) if gram.products is None else None
         if found is not None:
             return found
-    found = least_squares.path(f, constraint, plan) if gram.products is None else None
-    return quad.path(gram.products or _Rows(f), constraint, plan) if found is None else found
+        rows: Any = gram.products or _Rows(f)
+    else:
+        rows = gram.columns(np.arange(p)) if H is None else H
+    ridge = np.where(squares > 0, f.ridge, 0.0)
+    found = quadratic_path(
+        rows, down, h, ridge, null.value, 1e-9 * f.height, constraint, plan, f.rounded, f.unit_columns
+    )
+    return None if found is None else least_squares.path_with_intercepts(f, found, mean)
 
 
 def _on_copy(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
@@ -101,68 +99,6 @@ def _on_copy(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | Non
         A.T @ A, down, problem.h, ridge, value, 1e-9 * f.height, constraint, plan, f.rounded, f.unit_columns
     )
     return None if found is None else least_squares.path_with_intercepts(f, found, problem.mean)
-
-
-class Quad:
-    """f as a quadratic: linear term ``down``, diagonal h with the ridge, the Gram matrix of a growing set of columns.
-
-    Columns of the set are gathered once, weighted and centred; what each addition costs is its products with the rest.
-    """
-
-    def __init__(self, f: "GLM", down: Vector, h: Vector, ridge: Vector, mean: Vector) -> None:
-        self.f, self.down, self.h, self.ridge, self.mean = f, down, h, ridge, mean
-        self.cols, self.A, self.H = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
-
-    def path(self, rows: Any, constraint: AtMost, plan: PathPlan, cols: Columns | None = None) -> PathSolution | None:
-        """On all columns, or on some: nothing is then claimed of the others."""
-        value, some = self.f.null.value, slice(None) if cols is None else cols
-        found = quadratic_path(
-            rows,
-            self.down[some],
-            self.h[some],
-            self.ridge[some],
-            value,
-            1e-9 * self.f.height,
-            constraint if cols is None else constraint.restricted(cols),
-            plan,
-            self.f.rounded,
-            self.f.unit_columns if cols is None else None,
-        )
-        if found is None:
-            return None
-        points = found.points
-        if cols is not None:
-            points = [at._replace(support=cols[at.support], optimality="stationary") for at in points]
-        points = [at._replace(free=self._free(at)) for at in points]
-        return replace(found, points=points)
-
-    def on(self, plan: PathPlan) -> On:
-        """The path on some columns, as a working set asks for it."""
-        plan = plan._replace(reached=None, thorough=False, sizes=(), only=None)  # gains are compared from size to size
-
-        def on(constraint: AtMost, cols: Columns) -> PathSolution | None:
-            self._grow(cols)
-            at = np.argsort(self.cols)[np.searchsorted(np.sort(self.cols), cols)]
-            return self.path(self.H[np.ix_(at, at)], constraint, plan, cols)
-
-        return on
-
-    def _free(self, at: PathPoint) -> float:
-        return float(self.f.null.free) - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
-
-    def _grow(self, cols: Columns) -> None:
-        new = without(cols, np.sort(self.cols))
-        if len(new) == 0:
-            return
-        A, rows = self.f.data.copied(new)
-        if self.f.fit_intercept:
-            centre(A, rows.c)
-        A *= np.sqrt(rows.c)[:, None]
-        across = self.A.T @ A if len(self.cols) else np.empty((0, len(new)))
-        own = A.T @ A
-        self.H = np.block([[self.H, across], [across.T, own]]) if len(self.cols) else own
-        self.A = np.concatenate([self.A, A], axis=1) if len(self.cols) else A
-        self.cols = np.concatenate([self.cols, new])
 
 
 def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:

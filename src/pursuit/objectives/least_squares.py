@@ -184,8 +184,8 @@ def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
     return _with_intercepts(f, found, problem.mean)
 
 
-def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
-    """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
+def path(f: "GLM", constraint: AtMost, plan: PathPlan, claims: bool) -> PathSolution | None:
+    """The path with products that the kernel computes itself; None where X is not in memory or needs more care."""
     problem = problem_of(f)
     if problem is None:
         return None
@@ -199,8 +199,13 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         constraint,
         plan,
         f.rounded,
+        claims,
     )
-    return None if found is None else path_with_intercepts(f, found, problem.mean)
+    if found is None:
+        return None
+    if not claims:
+        found = replace(found, points=[at._replace(optimality="stationary") for at in found.points])
+    return path_with_intercepts(f, found, problem.mean)
 
 
 def _intercept(f: "GLM", mean: Vector, S: Columns, x: Vector) -> Intercept:

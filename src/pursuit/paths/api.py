@@ -119,6 +119,7 @@ def path(
     name, method = seeded(solver, random_state, effort)
     sizes = check_sizes(ks)
     sparse_set = SparseSet(include, exclude, groups, bounds, sum_to)
+    objective.expect_search()
     constraint = sparse_set.with_budget(objective, max(sizes[-1], 1))
     constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
     if sizes[0] < len(constraint.include):
